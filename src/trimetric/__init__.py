@@ -1,0 +1,26 @@
+"""Learned distances that can never break the triangle inequality."""
+
+from trimetric.all_pairs import all_pairs as all_pairs
+from trimetric.audit import Audit as Audit
+from trimetric.audit import audit as audit
+from trimetric.axioms import Axioms as Axioms
+from trimetric.distances import ConvexNetwork as ConvexNetwork
+from trimetric.distances import Discounted as Discounted
+from trimetric.distances import Distance as Distance
+from trimetric.distances import MLPDistance as MLPDistance
+from trimetric.distances import NeuralMetric as NeuralMetric
+from trimetric.distances import NormInduced as NormInduced
+from trimetric.distances import WideMetric as WideMetric
+from trimetric.norms import Asymmetrized as Asymmetrized
+from trimetric.norms import CombinedNorm as CombinedNorm
+from trimetric.norms import DeepNorm as DeepNorm
+from trimetric.norms import Euclidean as Euclidean
+from trimetric.norms import Mahalanobis as Mahalanobis
+from trimetric.norms import Norm as Norm
+from trimetric.norms import PolyhedralNorm as PolyhedralNorm
+from trimetric.norms import PositiveDefinite as PositiveDefinite
+from trimetric.norms import Symmetrized as Symmetrized
+from trimetric.norms import WideNorm as WideNorm
+from trimetric.siamese import Siamese as Siamese
+
+__version__ = "0.1.0"

@@ -1,0 +1,137 @@
+"""The element-wise and pooling functions that keep a semi-norm a semi-norm, or a quasimetric one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from trimetric import checks
+from trimetric.constraints import nonnegative, raw_of_unit_interval, unit_interval
+
+PoolName = Literal["mean", "max", "maxmean"]
+ActivationName = Literal["relu", "leaky_relu", "maxrelu"]
+LEAKY_SLOPE = 0.1
+
+
+class MaxReLU(nn.Module):
+    r"""Pairs $(a, b)$ of units become $[\max(a, b),\ \alpha\,\mathrm{relu}(a) + \beta\,\mathrm{relu}(b)]$.
+
+    With $\alpha, \beta \ge 0$ each output is convex, positively homogeneous and non-decreasing in its inputs.  The pairs are the
+    two halves of the last axis; $\alpha$ and $\beta$ are learned for each pair.  The maximum of two
+    negative numbers is negative, so this may not be the last activation of a norm (deviation D1).
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        checks.positive_int("width", width)
+        if width % 2:
+            raise ValueError(f"width: MaxReLU pairs units, so expected an even width, got {width}")
+        self.raw_mix = nn.Parameter(torch.full((2, width // 2), 0.5))
+
+    @property
+    def mix(self) -> Tensor:
+        """The weights alpha (first row) and beta (second row)."""
+        return nonnegative(self.raw_mix)
+
+    def forward(self, x: Tensor) -> Tensor:
+        a, b = x.chunk(2, dim=-1)
+        alpha, beta = self.mix
+        return torch.cat([torch.maximum(a, b), alpha * a.relu() + beta * b.relu()], dim=-1)
+
+
+def make_activation(name: ActivationName, width: int) -> nn.Module:
+    """A convex, positively homogeneous, non-decreasing activation."""
+    if name == "relu":
+        return nn.ReLU()
+    return nn.LeakyReLU(LEAKY_SLOPE) if name == "leaky_relu" else MaxReLU(width)
+
+
+def activate_(activation: nn.Module, x: Tensor) -> Tensor:
+    """The activation, in place where it is element-wise."""
+    if isinstance(activation, nn.ReLU):
+        return x.relu_()
+    if isinstance(activation, nn.LeakyReLU):
+        return F.leaky_relu_(x, activation.negative_slope)
+    return activation(x)
+
+
+class Mean(nn.Module):
+    """The mean over the last axis."""
+
+    def forward(self, components: Tensor) -> Tensor:
+        return components.mean(dim=-1)
+
+
+class Max(nn.Module):
+    """The maximum over the last axis."""
+
+    def forward(self, components: Tensor) -> Tensor:
+        return components.amax(dim=-1)
+
+
+class MaxMean(nn.Module):
+    r"""$\alpha \max_i c_i + (1 - \alpha)\,\mathrm{mean}_i\, c_i$ over the last axis, $\alpha \in [0, 1]$ learned."""
+
+    def __init__(self, alpha: float = 0.5) -> None:
+        super().__init__()
+        checks.finite_number("alpha", alpha, above=0, below=1)
+        self.raw_alpha = nn.Parameter(torch.tensor(raw_of_unit_interval(alpha)))
+
+    @property
+    def alpha(self) -> Tensor:
+        return unit_interval(self.raw_alpha)
+
+    def forward(self, components: Tensor) -> Tensor:
+        return torch.lerp(components.mean(dim=-1), components.amax(dim=-1), self.alpha)
+
+
+class Single(nn.Module):
+    """The only component of the last axis, which is what every pooling makes of it."""
+
+    def forward(self, components: Tensor) -> Tensor:
+        return components.squeeze(-1)
+
+
+POOLS: dict[PoolName, type[nn.Module]] = {"mean": Mean, "max": Max, "maxmean": MaxMean}
+
+
+def make_pool(pool: PoolName, num_components: int) -> nn.Module:
+    """Pooling of non-negative components: a monotone norm of them, so it keeps every axiom."""
+    checks.one_of("pool", pool, POOLS)
+    return Single() if num_components == 1 else POOLS[pool]()
+
+
+class ConcaveUnits(nn.Module):
+    r"""$f_i(t) = \min_j\,(w_{ij} t + b_{ij})$ for component $i$, with $w, b \ge 0$ and $b_{i0} = 0$.
+
+    A minimum of affine functions is concave; it is non-decreasing as $w \ge 0$, and $f_i(0) = 0$ as
+    $b_{i0} = 0$ and $b \ge 0$.  Such an $f_i$ of a quasimetric is a quasimetric (Proposition 7).
+    """
+
+    def __init__(self, num_components: int, units: int) -> None:
+        super().__init__()
+        checks.positive_int("concave_units", units)
+        # Lines tangent to a gently bent curve: each is the lowest somewhere in (0, 2), so each learns.
+        bend = torch.linspace(0, 1, units).expand(num_components, units)
+        self.raw_slope = nn.Parameter(1 - bend / 2)
+        self.raw_offset = nn.Parameter((bend[:, 1:] ** 2) / 2)
+
+    @property
+    def slope(self) -> Tensor:
+        """The slopes w, one row a component."""
+        return nonnegative(self.raw_slope)
+
+    @property
+    def offset(self) -> Tensor:
+        """The offsets b without the first of each row, which is 0."""
+        return nonnegative(self.raw_offset)
+
+    def forward(self, components: Tensor) -> Tensor:
+        slope, offset = self.slope, self.offset
+        lowest = slope[:, 0] * components
+        for j in range(1, slope.shape[1]):
+            lowest = torch.minimum(lowest, torch.addcmul(offset[:, j - 1], slope[:, j], components))
+        return lowest

@@ -1,0 +1,156 @@
+"""The distances of all pairs: fast, in bounded memory, and differentiable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from trimetric import checks
+from trimetric.distances import Distance, as_distance
+from trimetric.norms import Norm
+from trimetric.siamese import Siamese
+
+# Differences of projections lose digits where ||y - x||^2 <= CLOSE (||x||^2 + ||y||^2), x and y centred: at most
+# 4 bits elsewhere.  Closer pairs, equal ones among them, are computed again by the definition.
+CLOSE = 1 / 256
+# Blocks of more numbers than this leave the cache; smaller ones spend their time on starting threads.
+BLOCK_FLOATS = 1 << 22
+
+DistanceFunction = Callable[[Tensor, Tensor], Tensor]
+
+
+def all_pairs(
+    distance: Norm | Distance | Siamese | DistanceFunction,
+    x: Tensor,
+    y: Tensor | None = None,
+    *,
+    max_memory: int | str = "256MiB",
+) -> Float[Tensor, "n m"]:
+    """The matrix of `distance(x[i], y[j])`, with `y = x` by default.
+
+    Works block by block.  Where a gradient is needed and what autograd would keep exceeds `max_memory`,
+    each block is computed again in the backward pass, so that memory stays bounded there too.
+
+    Every norm of the package has a path that computes what belongs to one point once a point.  It agrees
+    with the definition `distance(x[:, None], y[None])` to 1e-5 (relative, in float32), and equal rows have
+    distance exactly 0.  Any other callable on broadcastable tensors goes through its definition.
+
+    >>> import trimetric as tm
+    >>> x = torch.tensor([[0.0, 0.0], [3.0, 4.0]])
+    >>> tm.all_pairs(tm.Euclidean(2), x)
+    tensor([[0., 5.],
+            [5., 0.]])
+
+    Args:
+        distance: a distance, a norm (for the distance it induces), a `Siamese` (each object is encoded
+            once), or any function of two broadcastable tensors.
+        x: `(n, dim)`; for a `Siamese`, n objects along the first axis.
+        y: `(m, dim)`.
+        max_memory: bytes, or text such as "256MiB": about the most that is used beyond the inputs, their
+            projections, the output and, with gradients, theirs.
+    """
+    budget = checks.byte_count("max_memory", max_memory)
+    if isinstance(distance, Siamese):
+        same = y is None or y is x
+        x = distance.encoder(x)
+        y = x if same else distance.encoder(y)
+        distance = distance.distance
+    elif isinstance(distance, Norm):
+        distance = as_distance("distance", distance)
+    y = x if y is None else y
+    _check_points(distance, x, y)
+    if not isinstance(distance, Distance):
+        return _in_blocks(_by_definition(distance), x, y, 16 * x.shape[1], budget)
+    same = x is y
+    if distance.axioms.translation_invariant:
+        centre = torch.cat([x.detach(), y.detach()]).mean(dim=0)
+        x = x - centre
+        y = x if same else y - centre
+    rows = _project(distance, x)
+    columns = rows if same else _project(distance, y)
+    tensors = (x, y, *distance.parameters())
+    with torch.set_grad_enabled(torch.is_grad_enabled() and any(t.requires_grad for t in tensors)):
+        return _in_blocks(_by_projection(distance), rows, columns, distance.pair_floats, budget)
+
+
+def _check_points(distance: Distance | DistanceFunction, x: Tensor, y: Tensor) -> None:
+    for name, points in (("x", x), ("y", y)):
+        checks.matrix(name, checks.floating_point(name, points))
+        if isinstance(distance, Distance):
+            checks.vectors(name, points, distance.dim)
+    if x.shape[1] != y.shape[1] or x.dtype != y.dtype or x.device != y.device:
+        raise ValueError(
+            f"y: expected the last axis, dtype and device of x ({x.shape[1]}, {x.dtype}, {x.device}), "
+            f"got ({y.shape[1]}, {y.dtype}, {y.device})"
+        )
+
+
+def _by_definition(distance: DistanceFunction) -> DistanceFunction:
+    return lambda x, y: distance(x.unsqueeze(1), y.unsqueeze(0))
+
+
+def _project(distance: Distance, x: Tensor) -> tuple[Any, ...]:
+    wide = x.detach().to(torch.promote_types(x.dtype, torch.float32))
+    return x, wide, wide.square().sum(dim=1), distance.project(x)
+
+
+def _by_projection(distance: Distance) -> Callable[[Any, Any], Tensor]:
+    pool, pairs = distance.pool, distance.pairwise()
+
+    def block(rows: tuple[Any, ...], columns: tuple[Any, ...]) -> Tensor:
+        (x, x_wide, x_squares, px), (y, y_wide, y_squares, py) = rows, columns
+        values = pool(pairs(px, py))
+        if not distance.splits:
+            return values
+        bound = x_squares.unsqueeze(1) + y_squares
+        squares = torch.addmm(bound, x_wide, y_wide.mT, alpha=-2)
+        i, j = torch.le(squares, bound.mul_(CLOSE)).nonzero().unbind(1)
+        return values.index_put((i, j), distance(x[i], y[j])) if len(i) else values
+
+    return block
+
+
+def _in_blocks(block: Callable[[Any, Any], Tensor], rows: Any, columns: Any, pair_floats: int, budget: int) -> Tensor:
+    like = _first(rows)
+    n, m = len(like), len(_first(columns))
+    pair_bytes = (pair_floats + 4) * like.element_size()
+    pairs = max(1, min(BLOCK_FLOATS // (pair_floats + 4), budget // (2 * pair_bytes)))
+    # Nearly square, so that few blocks hold a stretch of the diagonal, where pairs are close.
+    height = max(1, min(n, math.isqrt(pairs)))
+    width = max(1, min(m, pairs // height))
+    height = max(1, pairs // width)
+    if not torch.is_grad_enabled():
+        out = like.new_empty(n, m)
+        for i in range(0, n, height):
+            for j in range(0, m, width):
+                tile = block(_take(rows, i, height), _take(columns, j, width))
+                out[i : i + height, j : j + width] = tile
+        return out
+    keep_all = n * m * pair_bytes <= budget
+    strips = [like.new_empty(0, m)]
+    for i in range(0, n, height):
+        tiles = [like.new_empty(min(height, n - i), 0)]
+        for j in range(0, m, width):
+            ends = _take(rows, i, height), _take(columns, j, width)
+            tiles.append(
+                block(*ends) if keep_all else checkpoint(block, *ends, use_reentrant=False, preserve_rng_state=False)
+            )
+        strips.append(torch.cat(tiles, dim=1))
+    return torch.cat(strips)
+
+
+def _first(points: Any) -> Tensor:
+    return points[0] if isinstance(points, tuple) else points
+
+
+def _take(points: Any, start: int, count: int) -> Any:
+    """A range of rows of nested tuples of tensors."""
+    if isinstance(points, tuple):
+        return tuple(_take(part, start, count) for part in points)
+    return points[start : start + count]

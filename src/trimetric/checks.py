@@ -1,0 +1,121 @@
+"""Every argument error of the package: names the argument, what was expected and what came."""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+def positive_int(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f"{name}: expected a positive integer, got {value!r}")
+    return int(value)
+
+
+def positive_ints(name: str, values: object) -> tuple[int, ...]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name}: expected a sequence of positive integers, got {values!r}")
+    checked = tuple(positive_int(f"{name}[{i}]", value) for i, value in enumerate(values))
+    if not checked:
+        raise ValueError(f"{name}: expected at least one size, got an empty sequence")
+    return checked
+
+
+def finite_number(name: str, value: object, *, above: float | None = None, below: float | None = None) -> float:
+    """A finite real number, strictly between `above` and `below` where they are given."""
+    number = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else None
+    expected = "a finite number"
+    if above is not None:
+        expected += f" above {above:g}"
+    if below is not None:
+        expected += f" and below {below:g}" if above is not None else f" below {below:g}"
+    if (
+        number is None
+        or not -float("inf") < float(number) < float("inf")
+        or (above is not None and not number > above)
+        or (below is not None and not number < below)
+    ):
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
+    return float(number)
+
+
+def one_of(name: str, value: object, options: Collection[str]) -> None:
+    if value not in options:
+        expected = ", ".join(repr(option) for option in options)
+        raise ValueError(f"{name}: expected one of {expected}, got {value!r}")
+
+
+def floating_point(name: str, value: object) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name}: expected a floating-point torch.Tensor, got {type(value).__name__}")
+    if not value.is_floating_point():
+        raise TypeError(f"{name}: expected a floating-point tensor, got dtype {value.dtype}")
+    return value
+
+
+def vectors(name: str, value: object, dim: int) -> Tensor:
+    """A floating-point tensor whose last axis is `dim`.  Static, so that it compiles and vmaps."""
+    tensor = floating_point(name, value)
+    if tensor.ndim == 0 or tensor.shape[-1] != dim:
+        raise ValueError(f"{name}: expected last axis {dim}, got shape {tuple(tensor.shape)}")
+    return tensor
+
+
+def broadcastable(x: Tensor, y: Tensor) -> None:
+    """`x` and `y` must have compatible batch axes (all but the last)."""
+    for a, b in zip(reversed(x.shape[:-1]), reversed(y.shape[:-1]), strict=False):
+        if a != b and a != 1 and b != 1:
+            raise ValueError(
+                "y: expected batch axes that broadcast with those of x, "
+                f"got shapes {tuple(x.shape)} and {tuple(y.shape)}"
+            )
+
+
+def matrix(name: str, value: Tensor) -> Tensor:
+    if value.ndim != 2:
+        raise ValueError(f"{name}: expected a matrix (points, dim), got shape {tuple(value.shape)}")
+    return value
+
+
+def finite(name: str, value: Tensor) -> Tensor:
+    """No NaN and no infinity.  Reads the data: for set-up and reports, never for a forward pass."""
+    bad = int((~torch.isfinite(value)).sum())
+    if bad:
+        raise ValueError(f"{name}: expected finite values, got {bad} NaN or infinite of {value.numel()}")
+    return value
+
+
+def modules(name: str, value: object, kind: type[nn.Module]) -> list[Any]:
+    """A non-empty sequence of modules of one kind."""
+    if isinstance(value, nn.Module) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected a sequence of {kind.__name__}, got {type(value).__name__}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one {kind.__name__}, got an empty sequence")
+    for i, item in enumerate(items):
+        instance(f"{name}[{i}]", item, kind)
+    return items
+
+
+def instance(name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}: expected a {kind.__name__}, got {type(value).__name__}")
+
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+def byte_count(name: str, value: object) -> int:
+    """Bytes from an integer or from text such as `"256MiB"`."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", value)
+        if match and match[2].upper() in _UNITS:
+            value = int(float(match[1]) * _UNITS[match[2].upper()])
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f'{name}: expected bytes as a positive integer or text like "256MiB", got {value!r}')
+    return int(value)

@@ -1,0 +1,33 @@
+"""What every distance is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from jaxtyping import Float
+from torch import Tensor
+
+from trimetric import checks
+from trimetric.pooled import PairFunction, Pooled
+
+
+class Distance(Pooled, ABC):
+    r"""A map $(x, y) \mapsto d(x, y)$ from two broadcastable tensors `(..., dim)` to `(...)`.
+
+    A subclass gives `components`; the distance pools them.
+    """
+
+    @abstractmethod
+    def components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch k"]:
+        """The distances that are pooled, on the last axis."""
+
+    def forward(self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]) -> Float[Tensor, "*#batch"]:
+        checks.vectors("x", x, self.dim)
+        checks.vectors("y", y, self.dim)
+        checks.broadcastable(x, y)
+        return self.pool(self.components(x, y))
+
+    def pairwise(self) -> PairFunction:
+        return lambda px, py: self.components(px.unsqueeze(1), py.unsqueeze(0))

@@ -1,0 +1,94 @@
+"""Functions of distances: weighted sums and maxima, and the discounted form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from trimetric import checks
+from trimetric.activations import PoolName
+from trimetric.axioms import NOTHING, combined_axioms
+from trimetric.constraints import nonnegative
+from trimetric.distances.base import Distance
+from trimetric.distances.norm_induced import as_distance
+from trimetric.norms import Norm
+from trimetric.pooled import PairFunction, Projection, pooled_pairs
+
+
+class WideMetric(Distance):
+    r"""The pooled $w_i d_i(x, y)$ of distances on one space, with learned $w_i \ge 0$ (section 3.1).
+
+    A non-negative multiple, a sum and a maximum of quasimetrics are quasimetrics (Proposition 8).
+    """
+
+    distances: Any
+
+    def __init__(self, distances: Iterable[Norm | Distance], *, pool: PoolName = "mean") -> None:
+        parts = [as_distance(f"distances[{i}]", part) for i, part in enumerate(distances)]
+        if not parts:
+            raise ValueError("distances: expected at least one distance, got an empty sequence")
+        dims = [part.dim for part in parts]
+        if len(set(dims)) > 1:
+            raise ValueError(f"distances: expected one dim for all, got {dims}")
+        super().__init__(dims[0], num_components=len(parts), pool=pool)
+        self.distances = nn.ModuleList(parts)
+        self.raw_weight = nn.Parameter(torch.ones(len(parts)))
+        # A weight may become 0, so definiteness is not kept.
+        self.axioms = combined_axioms(part.axioms for part in parts).but(definite=False)
+        self.splits = any(part.splits for part in parts)
+
+    @property
+    def weight(self) -> Tensor:
+        """The weights of the distances."""
+        return nonnegative(self.raw_weight)
+
+    def components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch k"]:
+        return self.weight * torch.stack([distance(x, y) for distance in self.distances], dim=-1)
+
+    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
+        return tuple(distance.project(x) for distance in self.distances)
+
+    def pairwise(self) -> PairFunction:
+        parts, weight = pooled_pairs(self.distances), self.weight
+        return lambda px, py: weight * parts(px, py)
+
+    @property
+    def pair_floats(self) -> int:
+        return max(distance.pair_floats for distance in self.distances) + 3 * self.num_components
+
+
+class Discounted(Distance):
+    r"""The discount $\gamma^{d(x, y)} \in [0, 1]$ of a distance: 1 at $d = 0$, and 0 for a pair that cannot be reached.
+
+    With unreachable pairs $d = \infty$ has no finite loss, but $\gamma^\infty = 0$ does, so train this against
+    $\gamma^{d}$.  A head with finite output only tends to 0; read a discount near 0 as "far or unreachable".
+
+    Not a distance itself (it promises no more than $\ge 0$): the triangle inequality of $d$ becomes
+    $\gamma^{d(x,z)} \ge \gamma^{d(x,y)}\,\gamma^{d(y,z)}$.
+    """
+
+    def __init__(self, distance: Norm | Distance, *, gamma: float) -> None:
+        inner = as_distance("distance", distance)
+        checks.finite_number("gamma", gamma, above=0, below=1)
+        super().__init__(inner.dim, num_components=1, pool="mean", inner=inner)
+        self.gamma = gamma
+        self.axioms = NOTHING.but(nonnegative=True, symmetric=inner.axioms.symmetric)
+
+    def components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch 1"]:
+        return (self.gamma ** self.inner(x, y)).unsqueeze(-1)
+
+    def pairwise(self) -> PairFunction:
+        inner, pool = self.inner.pairwise(), self.inner.pool
+        return lambda px, py: (self.gamma ** pool(inner(px, py))).unsqueeze(-1)
+
+    @property
+    def pair_floats(self) -> int:
+        return self.inner.pair_floats + 2

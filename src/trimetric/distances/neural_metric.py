@@ -1,0 +1,41 @@
+"""Neural Metrics: concave functions of the components of a norm."""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+from torch import Tensor
+
+from trimetric.activations import ConcaveUnits, PoolName
+from trimetric.distances.base import Distance
+from trimetric.distances.norm_induced import as_distance
+from trimetric.norms import Norm
+from trimetric.pooled import PairFunction
+
+
+class NeuralMetric(Distance):
+    r"""The pooled $f_i(d_i(x, y))$ with learned concave $f_i$, for the components $d_i$ of a norm (section 3.1).
+
+    Each $f_i$ is concave and non-decreasing with $f_i(0) = 0$, hence subadditive, so $f_i \circ d_i$ is a quasimetric
+    (Proposition 7), and so is a mean or maximum of them (Proposition 8).  It is no longer homogeneous: it
+    can saturate, as $\min(1, \|y - x\|)$ does.  It pools as the norm does unless `pool` says otherwise.
+    """
+
+    def __init__(self, norm: Norm | Distance, *, concave_units: int = 5, pool: PoolName | None = None) -> None:
+        inner = as_distance("norm", norm)
+        super().__init__(inner.dim, num_components=inner.num_components, pool=pool, inner=inner)
+        self.concave = ConcaveUnits(inner.num_components, concave_units)
+        # Slopes may become 0, so definiteness is not kept; N5 speaks of norms.
+        self.axioms = inner.axioms.but(definite=False, homogeneous=False, monotone=False)
+
+    def components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch k"]:
+        return self.concave(self.inner.components(x, y))
+
+    def pairwise(self) -> PairFunction:
+        inner = self.inner.pairwise()
+        return lambda px, py: self.concave(inner(px, py))
+
+    @property
+    def pair_floats(self) -> int:
+        return self.inner.pair_floats + 3 * self.num_components

@@ -1,0 +1,44 @@
+"""The distance of a norm."""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+from torch import Tensor
+
+from trimetric import checks
+from trimetric.distances.base import Distance
+from trimetric.norms import Norm
+from trimetric.pooled import PairFunction
+
+
+class NormInduced(Distance):
+    r"""$d(x, y) = \|y - x\|$.
+
+    The triangle inequality is the subadditivity of the norm: $z - x = (y - x) + (z - y)$.
+    """
+
+    def __init__(self, norm: Norm) -> None:
+        checks.instance("norm", norm, Norm)
+        super().__init__(norm.dim, num_components=norm.num_components, pool=None, inner=norm)
+        self.axioms = norm.axioms
+
+    def components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch k"]:
+        return self.inner.components(y - x)
+
+    def pairwise(self) -> PairFunction:
+        return self.inner.pairwise()
+
+    @property
+    def pair_floats(self) -> int:
+        return self.inner.pair_floats
+
+
+def as_distance(name: str, value: Norm | Distance) -> Distance:
+    """A norm as the distance that it induces; a distance as it is."""
+    if isinstance(value, Norm):
+        return NormInduced(value)
+    if not isinstance(value, Distance):
+        raise TypeError(f"{name}: expected a Norm or a Distance, got {type(value).__name__}")
+    return value

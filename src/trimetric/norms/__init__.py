@@ -1,0 +1,10 @@
+from trimetric.norms.base import Norm as Norm
+from trimetric.norms.combine import Asymmetrized as Asymmetrized
+from trimetric.norms.combine import CombinedNorm as CombinedNorm
+from trimetric.norms.combine import PositiveDefinite as PositiveDefinite
+from trimetric.norms.combine import Symmetrized as Symmetrized
+from trimetric.norms.deep import DeepNorm as DeepNorm
+from trimetric.norms.mahalanobis import Euclidean as Euclidean
+from trimetric.norms.mahalanobis import Mahalanobis as Mahalanobis
+from trimetric.norms.polyhedral import PolyhedralNorm as PolyhedralNorm
+from trimetric.norms.wide import WideNorm as WideNorm

@@ -1,0 +1,97 @@
+"""Deep Norms: convex networks that are positively homogeneous."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from trimetric import checks
+from trimetric.activations import ActivationName, PoolName, activate_, make_activation
+from trimetric.constraints import nonnegative
+from trimetric.norms.base import Norm
+from trimetric.norms.pairs import Scratch
+from trimetric.pooled import PairFunction, Projection
+
+
+class DeepNorm(Norm):
+    r"""The pooled units of $h_i = g_i(W_i h_{i-1} + U_i x)$ with $W_i \ge 0$, $h_0 = 0$ and no biases (equation 1).
+
+    Each $g_i$ is convex, homogeneous and non-decreasing, so each unit is convex and homogeneous in x,
+    hence subadditive (Proposition 1).  The last activation is always relu, so each unit is also
+    non-negative and may carry a concave function (deviation D1).  The pooling is the last layer:
+    $W_k$ is a mean, max or maxmean, and $U_k = 0$.
+    """
+
+    hidden: Any
+    splits = True
+
+    def __init__(
+        self,
+        dim: int,
+        *,
+        widths: Iterable[int] = (128, 128, 128),
+        activation: ActivationName = "maxrelu",
+        pool: PoolName = "maxmean",
+    ) -> None:
+        sizes = checks.positive_ints("widths", widths)
+        checks.one_of("activation", activation, ("relu", "leaky_relu", "maxrelu"))
+        if activation == "maxrelu" and any(size % 2 for size in sizes):
+            raise ValueError(f"widths: expected even widths, as activation='maxrelu' pairs units, got {sizes}")
+        super().__init__(dim, num_components=sizes[-1], pool=pool)
+        self.widths = sizes
+        self.skip = nn.Parameter(torch.randn(sum(sizes), self.dim) / math.sqrt(self.dim))
+        self.hidden = nn.ModuleList(
+            NonNegativeLinear(fan_in, fan_out) for fan_in, fan_out in zip(self.widths, self.widths[1:], strict=False)
+        )
+        self.activations = nn.ModuleList(make_activation(activation, width) for width in self.widths[:-1])
+
+    def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
+        first, *rest = F.linear(x, self.skip).split(self.widths, dim=-1)
+        unit = first
+        for linear, activation, skip in zip(self.hidden, self.activations, rest, strict=True):
+            unit = linear(activation(unit)) + skip
+        return unit.relu()
+
+    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
+        return F.linear(x, self.skip).split(self.widths, dim=-1)
+
+    def pairwise(self) -> PairFunction:
+        scratch = Scratch()
+        weights = [linear.weight.mT for linear in self.hidden]
+
+        # In place throughout: no backward needs a value that is overwritten.
+        def components(px: Projection, py: Projection) -> Tensor:
+            first, *rest = zip(px, py, strict=True)
+            unit = scratch.differences("even", *first).flatten(0, 1)
+            for i, (weight, activation, skip) in enumerate(zip(weights, self.activations, rest, strict=True)):
+                unit = activate_(activation, unit)
+                unit = scratch.differences("even" if i % 2 else "odd", *skip).flatten(0, 1).addmm_(unit, weight)
+            return unit.relu_().unflatten(0, (len(px[0]), len(py[0])))
+
+        return components
+
+    @property
+    def pair_floats(self) -> int:
+        return 2 * sum(self.widths)
+
+
+class NonNegativeLinear(nn.Module):
+    r"""$x \mapsto W x$ with $W \ge 0$; starts near an average of the inputs, whatever their number."""
+
+    def __init__(self, fan_in: int, fan_out: int) -> None:
+        super().__init__()
+        # E|N(0, 1)| = sqrt(2 / pi), so that each row of the weight sums to about 1.
+        self.raw_weight = nn.Parameter(torch.randn(fan_out, fan_in) * (math.sqrt(math.pi / 2) / fan_in))
+
+    @property
+    def weight(self) -> Float[Tensor, "out in"]:
+        return nonnegative(self.raw_weight)
+
+    def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
+        return F.linear(x, self.weight)

@@ -1,0 +1,104 @@
+"""The norm whose unit ball is a given polytope."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+from scipy.optimize import linprog
+from scipy.spatial import ConvexHull, QhullError
+from torch import Tensor
+
+from trimetric.activations import PoolName
+from trimetric.axioms import Axioms
+from trimetric.norms.base import Norm
+from trimetric.norms.pairs import Scratch
+from trimetric.pooled import PairFunction
+
+
+class PolyhedralNorm(Norm):
+    r"""The gauge $\|x\| = \max_i \mathrm{relu}(a_i \cdot x / b_i)$ of a polytope $\{x : a_i \cdot x \le b_i\}$, $b_i > 0$.
+
+    Each component is a rectified linear function, hence an asymmetric semi-norm (Proposition 6).  Nothing is
+    learned: this is the ground truth of the 2-D experiments, and a norm for those who know their unit ball.
+    Definite where the polytope is bounded, symmetric where it equals its mirror image.
+
+    Build one by `PolyhedralNorm.from_points` (their convex hull) or from the half-spaces themselves.
+    """
+
+    def __init__(self, normals: ArrayLike, offsets: ArrayLike, *, pool: PoolName = "max") -> None:
+        a, b = _matrix("normals", normals), np.asarray(offsets, dtype=np.float64)
+        if b.shape != a.shape[:1]:
+            raise ValueError(f"offsets: expected shape ({len(a)},), one for each normal, got {b.shape}")
+        if not (np.isfinite(b).all() and (b > 0).all()):
+            raise ValueError(
+                "offsets: expected positive values, so that the polytope contains the origin inside, "
+                f"got a smallest of {b.min():g}"
+            )
+        faces = a / b[:, None]
+        super().__init__(a.shape[1], num_components=len(faces), pool=pool)
+        self.register_buffer("faces", torch.as_tensor(faces, dtype=torch.get_default_dtype()))
+        self.axioms = Axioms(definite=_is_bounded(faces), symmetric=_is_mirrored(faces))
+
+    faces: Tensor
+    splits = True
+
+    @classmethod
+    def from_points(cls, points: ArrayLike, *, pool: PoolName = "max") -> PolyhedralNorm:
+        """The norm whose unit ball is the convex hull of `points`, which must contain the origin inside."""
+        vertices = _matrix("points", points)
+        if vertices.shape[1] == 1:
+            faces = np.array([[1.0], [-1.0]]), np.array([vertices.max(), -vertices.min()])
+        else:
+            try:
+                hull = ConvexHull(vertices)
+            except (QhullError, ValueError) as error:
+                raise ValueError(
+                    f"points: expected a full-dimensional hull in {vertices.shape[1]} dimensions, "
+                    f"got {len(vertices)} points that span less"
+                ) from error
+            faces = hull.equations[:, :-1], -hull.equations[:, -1]
+        if faces[1].min() <= 1e-12 * np.abs(vertices).max():
+            raise ValueError(
+                "points: expected a convex hull that contains the origin inside, "
+                f"got one whose nearest face lies at {faces[1].min():g}"
+            )
+        return cls(*faces, pool=pool)
+
+    def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
+        return self.project(x).relu()
+
+    def project(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
+        return x @ self.faces.mT
+
+    def pairwise(self) -> PairFunction:
+        scratch = Scratch()
+        return lambda px, py: scratch.differences("faces", px, py).relu_()
+
+    @property
+    def pair_floats(self) -> int:
+        return 2 * self.num_components
+
+
+def _matrix(name: str, value: ArrayLike) -> np.ndarray:
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"{name}: expected a matrix with one row each, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name}: expected finite values, got NaN or infinity")
+    return array
+
+
+def _is_bounded(faces: np.ndarray) -> bool:
+    """Bounded means that the normals span the space and positive multiples of them add up to 0."""
+    if np.linalg.matrix_rank(faces) < faces.shape[1]:
+        return False
+    scaled = faces / np.abs(faces).max()
+    return bool(linprog(np.zeros(len(scaled)), A_eq=scaled.T, b_eq=np.zeros(scaled.shape[1]), bounds=(1, None)).success)
+
+
+def _is_mirrored(faces: np.ndarray) -> bool:
+    tolerance = 1e-9 * np.abs(faces).max()
+    gaps = np.abs(faces[:, None] + faces[None]).max(axis=-1)
+    return bool((gaps.min(axis=1) <= tolerance).all())

@@ -1,0 +1,77 @@
+"""What norms and distances share: components that are pooled, and a fast way to all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from trimetric import checks
+from trimetric.activations import PoolName, make_pool
+from trimetric.axioms import Axioms
+
+# What all_pairs keeps of n points: tensors with n rows, nested as the object that made them likes.
+Projection = Any
+# The projections of n and of m points to the components (n, m, k) of all pairs.
+PairFunction = Callable[[Projection, Projection], Tensor]
+
+
+class Pooled(nn.Module):
+    """A module on vectors of size `dim` whose value pools `num_components` components.
+
+    A wrapper hands its `inner` module over, and takes from it the projection and, with `pool=None`, the
+    pooling.  `axioms` says what is promised for every value of the parameters.
+
+    `all_pairs` computes `project` once a point, and calls the function that `pairwise` makes on blocks of
+    projected points.  By default both are the definition.  A class that replaces them by something faster
+    which works on differences of projections sets `splits`; these lose digits where points are close,
+    and `all_pairs` sees to it.
+    """
+
+    inner: Any
+    axioms: Axioms = Axioms()
+    splits: bool = False
+
+    def __init__(self, dim: int, *, num_components: int, pool: PoolName | None, inner: Pooled | None = None) -> None:
+        super().__init__()
+        self.dim = checks.positive_int("dim", dim)
+        self.num_components = num_components
+        self.inner = inner
+        self.own_pool = None if pool is None else make_pool(pool, num_components)
+        if inner is not None:
+            self.splits = inner.splits
+
+    @property
+    def pool(self) -> nn.Module:
+        """Maps components `(..., k)` to the value `(...)`."""
+        return self.inner.pool if self.own_pool is None else self.own_pool
+
+    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
+        """The part of the computation that needs one point only."""
+        return x if self.inner is None else self.inner.project(x)
+
+    def pairwise(self) -> PairFunction:
+        """The components of all pairs of projected points; what needs no point is computed here, once."""
+        raise TypeError(f"{type(self).__name__}: a norm or a distance was expected here")
+
+    @property
+    def pair_floats(self) -> int:
+        """About how many numbers the function of `pairwise` holds at once for each pair."""
+        return 4 * self.dim + 2 * self.num_components
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, components={self.num_components}"
+
+
+def pooled_pairs(parts: Iterable[Pooled]) -> PairFunction:
+    """The values of several modules as components; reads a tuple of their projections."""
+    functions = [(part.pool, part.pairwise()) for part in parts]
+
+    def components(px: Projection, py: Projection) -> Tensor:
+        pieces = zip(functions, px, py, strict=True)
+        return torch.stack([pool(pairs(x, y)) for (pool, pairs), x, y in pieces], dim=-1)
+
+    return components
