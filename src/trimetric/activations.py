@@ -19,16 +19,16 @@ LEAKY_SLOPE = 0.1
 class MaxReLU(nn.Module):
     r"""Pairs $(a, b)$ of units become $[\max(a, b),\ \alpha\,\mathrm{relu}(a) + \beta\,\mathrm{relu}(b)]$.
 
-    With $\alpha, \beta \ge 0$ each output is convex, positively homogeneous and non-decreasing in its inputs.  The pairs are the
-    two halves of the last axis; $\alpha$ and $\beta$ are learned for each pair.  The maximum of two
-    negative numbers is negative, so this may not be the last activation of a norm (deviation D1).
+    With $\alpha, \beta \ge 0$ each output is convex, positively homogeneous and non-decreasing in its inputs.
+    The pairs are the two halves of the last axis; $\alpha$ and $\beta$ are learned for each pair.  The maximum
+    of two negative numbers is negative, so this may not be the last activation of a norm (deviation D1).
     """
 
     def __init__(self, width: int) -> None:
         super().__init__()
         checks.positive_int("width", width)
         if width % 2:
-            raise ValueError(f"width: MaxReLU pairs units, so expected an even width, got {width}")
+            raise ValueError(f"width: expected an even width, as MaxReLU pairs units, got {width}")
         self.raw_mix = nn.Parameter(torch.full((2, width // 2), 0.5))
 
     @property

@@ -17,7 +17,8 @@ from trimetric.norms import Norm
 from trimetric.siamese import Siamese
 
 # Differences of projections lose digits where ||y - x||^2 <= CLOSE (||x||^2 + ||y||^2), x and y centred: at most
-# 4 bits elsewhere.  Closer pairs, equal ones among them, are computed again by the definition.
+# 4 bits elsewhere.  Closer pairs, equal ones among them, are computed again by the definition, from the
+# points as they came (centring costs digits too).
 CLOSE = 1 / 256
 # Blocks of more numbers than this leave the cache; smaller ones spend their time on starting threads.
 BLOCK_FLOATS = 1 << 22
@@ -63,17 +64,17 @@ def all_pairs(
         distance = distance.distance
     elif isinstance(distance, Norm):
         distance = as_distance("distance", distance)
+    elif not callable(distance):
+        raise TypeError(
+            f"distance: expected a Norm, Distance, Siamese or function of two tensors, got {type(distance).__name__}"
+        )
     y = x if y is None else y
     _check_points(distance, x, y)
     if not isinstance(distance, Distance):
         return _in_blocks(_by_definition(distance), x, y, 16 * x.shape[1], budget)
-    same = x is y
-    if distance.axioms.translation_invariant:
-        centre = torch.cat([x.detach(), y.detach()]).mean(dim=0)
-        x = x - centre
-        y = x if same else y - centre
-    rows = _project(distance, x)
-    columns = rows if same else _project(distance, y)
+    centre = torch.cat([x.detach(), y.detach()]).mean(dim=0) if distance.splits else None
+    rows = _project(distance, x, centre)
+    columns = rows if x is y else _project(distance, y, centre)
     tensors = (x, y, *distance.parameters())
     with torch.set_grad_enabled(torch.is_grad_enabled() and any(t.requires_grad for t in tensors)):
         return _in_blocks(_by_projection(distance), rows, columns, distance.pair_floats, budget)
@@ -95,19 +96,23 @@ def _by_definition(distance: DistanceFunction) -> DistanceFunction:
     return lambda x, y: distance(x.unsqueeze(1), y.unsqueeze(0))
 
 
-def _project(distance: Distance, x: Tensor) -> tuple[Any, ...]:
-    wide = x.detach().to(torch.promote_types(x.dtype, torch.float32))
-    return x, wide, wide.square().sum(dim=1), distance.project(x)
+def _project(distance: Distance, x: Tensor, centre: Tensor | None) -> tuple[Any, ...]:
+    if centre is None:
+        return (distance.project(x),)
+    centred = x - centre
+    wide = centred.detach().to(torch.promote_types(x.dtype, torch.float32))
+    return distance.project(centred), x, wide, wide.square().sum(dim=1)
 
 
 def _by_projection(distance: Distance) -> Callable[[Any, Any], Tensor]:
     pool, pairs = distance.pool, distance.pairwise()
 
     def block(rows: tuple[Any, ...], columns: tuple[Any, ...]) -> Tensor:
-        (x, x_wide, x_squares, px), (y, y_wide, y_squares, py) = rows, columns
+        (px, *row_points), (py, *column_points) = rows, columns
         values = pool(pairs(px, py))
         if not distance.splits:
             return values
+        (x, x_wide, x_squares), (y, y_wide, y_squares) = row_points, column_points
         bound = x_squares.unsqueeze(1) + y_squares
         squares = torch.addmm(bound, x_wide, y_wide.mT, alpha=-2)
         i, j = torch.le(squares, bound.mul_(CLOSE)).nonzero().unbind(1)
@@ -146,7 +151,7 @@ def _in_blocks(block: Callable[[Any, Any], Tensor], rows: Any, columns: Any, pai
 
 
 def _first(points: Any) -> Tensor:
-    return points[0] if isinstance(points, tuple) else points
+    return _first(points[0]) if isinstance(points, tuple) else points
 
 
 def _take(points: Any, start: int, count: int) -> Any:

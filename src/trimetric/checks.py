@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import re
 from collections.abc import Collection, Iterable
@@ -28,7 +29,7 @@ def positive_ints(name: str, values: object) -> tuple[int, ...]:
 
 def finite_number(name: str, value: object, *, above: float | None = None, below: float | None = None) -> float:
     """A finite real number, strictly between `above` and `below` where they are given."""
-    number = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else None
+    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else None
     expected = "a finite number"
     if above is not None:
         expected += f" above {above:g}"
@@ -36,16 +37,16 @@ def finite_number(name: str, value: object, *, above: float | None = None, below
         expected += f" and below {below:g}" if above is not None else f" below {below:g}"
     if (
         number is None
-        or not -float("inf") < float(number) < float("inf")
+        or not math.isfinite(number)
         or (above is not None and not number > above)
         or (below is not None and not number < below)
     ):
         raise ValueError(f"{name}: expected {expected}, got {value!r}")
-    return float(number)
+    return number
 
 
 def one_of(name: str, value: object, options: Collection[str]) -> None:
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         expected = ", ".join(repr(option) for option in options)
         raise ValueError(f"{name}: expected one of {expected}, got {value!r}")
 
@@ -90,16 +91,20 @@ def finite(name: str, value: Tensor) -> Tensor:
     return value
 
 
-def modules(name: str, value: object, kind: type[nn.Module]) -> list[Any]:
-    """A non-empty sequence of modules of one kind."""
+def members(name: str, value: object, of: str) -> list[Any]:
+    """A non-empty sequence of modules."""
     if isinstance(value, nn.Module) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected a sequence of {kind.__name__}, got {type(value).__name__}")
+        raise TypeError(f"{name}: expected a sequence of {of}, got {type(value).__name__}")
     items = list(value)
     if not items:
-        raise ValueError(f"{name}: expected at least one {kind.__name__}, got an empty sequence")
-    for i, item in enumerate(items):
-        instance(f"{name}[{i}]", item, kind)
+        raise ValueError(f"{name}: expected at least one {of}, got an empty sequence")
     return items
+
+
+def one_dim(name: str, dims: list[int]) -> int:
+    if len(set(dims)) > 1:
+        raise ValueError(f"{name}: expected one dim for all, got {dims}")
+    return dims[0]
 
 
 def instance(name: str, value: object, kind: type) -> None:

@@ -28,7 +28,7 @@ class Pooled(nn.Module):
     `all_pairs` computes `project` once a point, and calls the function that `pairwise` makes on blocks of
     projected points.  By default both are the definition.  A class that replaces them by something faster
     which works on differences of projections sets `splits`; these lose digits where points are close,
-    and `all_pairs` sees to it.
+    and `all_pairs` sees to it (so they are translation invariant).
     """
 
     inner: Any

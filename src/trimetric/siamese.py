@@ -27,12 +27,13 @@ class Siamese(nn.Module):
 
     @property
     def axioms(self) -> Axioms:
-        return self.distance.axioms.but(definite=False, homogeneous=False, monotone=False)
+        return self.distance.axioms.but(definite=False, homogeneous=False, translation_invariant=False, monotone=False)
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         if x is y:
             encoded = self.encoder(x)
             return self.distance(encoded, encoded)
         if x.shape == y.shape and x.ndim > 1:
-            return self.distance(*self.encoder(torch.cat([x, y])).chunk(2))
+            encoded = self.encoder(torch.cat([x, y]))
+            return self.distance(encoded[: x.shape[0]], encoded[x.shape[0] :])
         return self.distance(self.encoder(x), self.encoder(y))

@@ -28,13 +28,10 @@ class WideMetric(Distance):
     distances: Any
 
     def __init__(self, distances: Iterable[Norm | Distance], *, pool: PoolName = "mean") -> None:
-        parts = [as_distance(f"distances[{i}]", part) for i, part in enumerate(distances)]
-        if not parts:
-            raise ValueError("distances: expected at least one distance, got an empty sequence")
-        dims = [part.dim for part in parts]
-        if len(set(dims)) > 1:
-            raise ValueError(f"distances: expected one dim for all, got {dims}")
-        super().__init__(dims[0], num_components=len(parts), pool=pool)
+        members = checks.members("distances", distances, "Norm or Distance")
+        parts = [as_distance(f"distances[{i}]", part) for i, part in enumerate(members)]
+        dim = checks.one_dim("distances", [part.dim for part in parts])
+        super().__init__(dim, num_components=len(parts), pool=pool)
         self.distances = nn.ModuleList(parts)
         self.raw_weight = nn.Parameter(torch.ones(len(parts)))
         # A weight may become 0, so definiteness is not kept.

@@ -72,9 +72,10 @@ class MLPDistance(Distance):
 class ConvexNetwork(Distance):
     r"""$f(y - x)$ for an input-convex network $f$ (ICNN).
 
-    With $h_i = g_i(W_i h_{i-1} + U_i x + b_i)$, $W_i \ge 0$, and an affine end, $f$ is convex for every value of the parameters.  **As a distance it promises nothing**: it is neither
-    homogeneous nor zero at 0, so it need not be subadditive.  With `activation="maxrelu"` it is the max-ICNN
-    of Theorem 1, dense in the convex functions.
+    With $h_i = g_i(W_i h_{i-1} + U_i x + b_i)$, $W_i \ge 0$, and an affine end, $f$ is convex for every value of
+    the parameters.  **As a distance it promises nothing**: it is neither homogeneous nor zero at 0, so it
+    need not be subadditive.  With `activation="maxrelu"` it is the max-ICNN of Theorem 1, dense in the
+    convex functions.
     """
 
     axioms = NOTHING

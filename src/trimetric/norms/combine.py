@@ -115,11 +115,11 @@ class CombinedNorm(Norm):
     norms: Any
 
     def __init__(self, norms: Iterable[Norm], *, pool: PoolName = "maxmean") -> None:
-        parts = checks.modules("norms", norms, Norm)
-        dims = [norm.dim for norm in parts]
-        if len(set(dims)) > 1:
-            raise ValueError(f"norms: expected one dim for all, got {dims}")
-        super().__init__(dims[0], num_components=len(parts), pool=pool)
+        parts = checks.members("norms", norms, "Norm")
+        for i, part in enumerate(parts):
+            checks.instance(f"norms[{i}]", part, Norm)
+        dim = checks.one_dim("norms", [part.dim for part in parts])
+        super().__init__(dim, num_components=len(parts), pool=pool)
         self.norms = nn.ModuleList(parts)
         self.axioms = combined_axioms(norm.axioms for norm in parts)
         self.splits = any(norm.splits for norm in parts)

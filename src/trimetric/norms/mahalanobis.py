@@ -18,6 +18,7 @@ class Euclidean(Norm):
     r"""The norm $\|x\|_2$."""
 
     axioms = Axioms(definite=True, symmetric=True, monotone=True)
+    splits = True
 
     def __init__(self, dim: int, *, pool: PoolName = "mean") -> None:
         super().__init__(dim, num_components=1, pool=pool)

@@ -18,7 +18,7 @@ from trimetric.pooled import PairFunction
 
 
 class PolyhedralNorm(Norm):
-    r"""The gauge $\|x\| = \max_i \mathrm{relu}(a_i \cdot x / b_i)$ of a polytope $\{x : a_i \cdot x \le b_i\}$, $b_i > 0$.
+    r"""The gauge $\|x\| = \max_i \mathrm{relu}(a_i \cdot x / b_i)$ of $\{x : a_i \cdot x \le b_i\}$, $b_i > 0$.
 
     Each component is a rectified linear function, hence an asymmetric semi-norm (Proposition 6).  Nothing is
     learned: this is the ground truth of the 2-D experiments, and a norm for those who know their unit ball.

@@ -46,6 +46,8 @@ class WideNorm(Norm):
         checks.positive_int("components", components)
         checks.positive_int("width", width)
         checks.one_of("form", form, ("rectified", "paper"))
+        if symmetric and form == "paper":
+            raise ValueError("form: 'paper' is asymmetric, so expected symmetric=False with it, got symmetric=True")
         if monotone and not symmetric:
             raise ValueError("monotone: expected symmetric=True with it, got symmetric=False")
         super().__init__(dim, num_components=components, pool=pool)

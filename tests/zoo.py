@@ -1,0 +1,105 @@
+"""Every norm and distance of the package, once for each option that changes its formula.
+
+A new class joins the contract suite by a line here; `test_contract.py` checks that none is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import nn
+
+import trimetric as tm
+
+DIM = 6
+
+
+def _hull(dim: int) -> tm.PolyhedralNorm:
+    directions = np.random.default_rng(0).normal(size=(4 * dim + 4, dim))
+    return tm.PolyhedralNorm.from_points(np.concatenate([directions, -directions[: dim + 1]]))
+
+
+def _siamese(dim: int) -> tm.Siamese:
+    encoder = nn.Sequential(nn.Linear(dim, 8), nn.Tanh(), nn.Linear(8, 4))
+    return tm.Siamese(encoder, tm.NeuralMetric(tm.WideNorm(4, components=3, width=2)))
+
+
+NORMS: dict[str, Callable[[int], tm.Norm]] = {
+    "Euclidean": lambda dim: tm.Euclidean(dim),
+    "Mahalanobis": lambda dim: tm.Mahalanobis(dim),
+    "Mahalanobis-rank": lambda dim: tm.Mahalanobis(dim, rank=2),
+    "DeepNorm": lambda dim: tm.DeepNorm(dim, widths=(8, 6, 4)),
+    "DeepNorm-relu-mean": lambda dim: tm.DeepNorm(dim, widths=(7, 5), activation="relu", pool="mean"),
+    "DeepNorm-leaky-max": lambda dim: tm.DeepNorm(dim, widths=(5, 3), activation="leaky_relu", pool="max"),
+    "DeepNorm-one-layer": lambda dim: tm.DeepNorm(dim, widths=(6,)),
+    "WideNorm": lambda dim: tm.WideNorm(dim, components=4, width=3),
+    "WideNorm-paper": lambda dim: tm.WideNorm(dim, components=4, width=3, form="paper", pool="mean"),
+    "WideNorm-symmetric": lambda dim: tm.WideNorm(dim, components=4, width=3, symmetric=True, pool="max"),
+    "WideNorm-monotone": lambda dim: tm.WideNorm(dim, components=4, width=3, symmetric=True, monotone=True),
+    "PolyhedralNorm": _hull,
+    "Symmetrized": lambda dim: tm.Symmetrized(tm.DeepNorm(dim, widths=(8, 4))),
+    "PositiveDefinite": lambda dim: tm.PositiveDefinite(tm.WideNorm(dim, components=3, width=2)),
+    "Asymmetrized": lambda dim: tm.Asymmetrized(
+        tm.WideNorm(2 * dim, components=3, width=2, symmetric=True, monotone=True)
+    ),
+    "CombinedNorm": lambda dim: tm.CombinedNorm(
+        [tm.DeepNorm(dim, widths=(4, 4)), tm.Euclidean(dim), tm.WideNorm(dim, components=2, width=2)]
+    ),
+}
+
+DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
+    "NeuralMetric": lambda dim: tm.NeuralMetric(tm.DeepNorm(dim, widths=(8, 6, 4)), concave_units=5),
+    "NeuralMetric-Symmetrized": lambda dim: tm.NeuralMetric(tm.Symmetrized(tm.DeepNorm(dim, widths=(6, 4)))),
+    "NeuralMetric-wide": lambda dim: tm.NeuralMetric(tm.WideNorm(dim, components=4, width=3), pool="max"),
+    "NeuralMetric-twice": lambda dim: tm.NeuralMetric(tm.NeuralMetric(tm.Euclidean(dim)), concave_units=1),
+    "WideMetric": lambda dim: tm.WideMetric([tm.WideNorm(dim), tm.NeuralMetric(tm.Euclidean(dim))]),
+    "WideMetric-max": lambda dim: tm.WideMetric([tm.Euclidean(dim), tm.DeepNorm(dim, widths=(4, 4))], pool="max"),
+    "Discounted": lambda dim: tm.Discounted(tm.WideNorm(dim, components=3, width=2), gamma=0.9),
+    "MLPDistance": lambda dim: tm.MLPDistance(dim, widths=(8, 8)),
+    "MLPDistance-concatenation": lambda dim: tm.MLPDistance(
+        dim, widths=(8,), inputs="concatenation", output="softplus"
+    ),
+    "MLPDistance-both": lambda dim: tm.MLPDistance(dim, widths=(8,), inputs="both_differences"),
+    "ConvexNetwork": lambda dim: tm.ConvexNetwork(dim, widths=(8, 8)),
+    "ConvexNetwork-maxrelu": lambda dim: tm.ConvexNetwork(dim, widths=(8, 8), activation="maxrelu"),
+    **{f"NormInduced({name})": (lambda dim, make=make: tm.NormInduced(make(dim))) for name, make in NORMS.items()},
+}
+
+OBJECTS: dict[str, Callable[[int], nn.Module]] = {**DISTANCES, "Siamese": _siamese}
+
+
+def _signs(weight: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    return torch.randint(2, weight.shape, generator=generator).to(weight.dtype) * 2 - 1
+
+
+WEIGHTS: dict[str, Callable[[torch.Tensor, torch.Generator], torch.Tensor]] = {
+    "fresh": lambda w, _: w,
+    "normal": lambda w, g: torch.randn(w.shape, generator=g),
+    "normal-1e4": lambda w, g: 1e4 * torch.randn(w.shape, generator=g),
+    "negative": lambda w, g: -10 * torch.rand(w.shape, generator=g),
+    "signs": lambda w, g: 100 * _signs(w, g),
+    "mixed-scales": lambda w, g: torch.randn(w.shape, generator=g) * 10.0 ** torch.randint(-4, 5, w.shape, generator=g),
+    "zero": lambda w, _: torch.zeros(w.shape),
+}
+
+
+def reweight(module: nn.Module, how: str, seed: int = 0) -> nn.Module:
+    """Overwrite every parameter through `.data`, behind the back of any bookkeeping."""
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in module.parameters():
+        parameter.data = WEIGHTS[how](parameter.data, generator).to(parameter.dtype)
+    return module
+
+
+def awkward_points(n: int, dim: int, dtype: torch.dtype = torch.float64, seed: int = 0) -> torch.Tensor:
+    """Random points, points of one line (tight triangles), a duplicate, the origin and a far cluster."""
+    generator = torch.Generator().manual_seed(seed)
+    points = torch.randn(n, dim, generator=generator, dtype=torch.float64)
+    line = torch.linspace(-2, 3, n // 3, dtype=torch.float64)
+    points[: n // 3] = line[:, None] * points[0]
+    points[-1] = points[-2]
+    points[-3] = 0
+    points[-n // 4 : -4] += 50
+    return points.to(dtype)
