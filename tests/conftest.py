@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import torch
+
+import trimetric  # noqa: F401
 
 torch.set_num_threads(1)
 
@@ -11,3 +15,9 @@ torch.set_num_threads(1)
 @pytest.fixture(autouse=True)
 def _seed() -> None:
     torch.manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _fast_paths_for_small_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small inputs go through the definition for speed; here they must not, or nothing would be tested."""
+    monkeypatch.setattr(sys.modules["trimetric.all_pairs"], "SMALL_FLOATS", 0)

@@ -41,6 +41,15 @@ class MaxReLU(nn.Module):
         alpha, beta = self.mix
         return torch.cat([torch.maximum(a, b), alpha * a.relu() + beta * b.relu()], dim=-1)
 
+    def in_place(self, x: Tensor) -> Tensor:
+        """The same without a gradient, in the memory of `x`."""
+        a, b = x.chunk(2, dim=-1)
+        alpha, beta = self.mix
+        larger = torch.maximum(a, b)
+        b.relu_().mul_(beta).addcmul_(a.relu_(), alpha)
+        a.copy_(larger)
+        return x
+
 
 def make_activation(name: ActivationName, width: int) -> nn.Module:
     """A convex, positively homogeneous, non-decreasing activation."""
@@ -50,11 +59,13 @@ def make_activation(name: ActivationName, width: int) -> nn.Module:
 
 
 def activate_(activation: nn.Module, x: Tensor) -> Tensor:
-    """The activation, in place where it is element-wise."""
+    """The activation, in the memory of `x` where autograd allows it."""
     if isinstance(activation, nn.ReLU):
         return x.relu_()
     if isinstance(activation, nn.LeakyReLU):
         return F.leaky_relu_(x, activation.negative_slope)
+    if isinstance(activation, MaxReLU) and not torch.is_grad_enabled():
+        return activation.in_place(x)
     return activation(x)
 
 
@@ -126,12 +137,15 @@ class ConcaveUnits(nn.Module):
 
     @property
     def offset(self) -> Tensor:
-        """The offsets b without the first of each row, which is 0."""
-        return nonnegative(self.raw_offset)
+        """The offsets b, one row a component; the first of each is 0."""
+        return F.pad(nonnegative(self.raw_offset), (1, 0))
 
     def forward(self, components: Tensor) -> Tensor:
-        slope, offset = self.slope, self.offset
-        lowest = slope[:, 0] * components
-        for j in range(1, slope.shape[1]):
-            lowest = torch.minimum(lowest, torch.addcmul(offset[:, j - 1], slope[:, j], components))
+        if torch.is_grad_enabled() and not torch.compiler.is_compiling():
+            return torch.addcmul(self.offset, self.slope, components.unsqueeze(-1)).min(dim=-1).values
+        # One line at a time: a compiler fuses them, and no tensor is larger than the components.
+        (first, *slopes), (_, *offsets) = self.slope.unbind(-1), self.offset.unbind(-1)
+        lowest = first * components
+        for slope, offset in zip(slopes, offsets, strict=True):
+            lowest = torch.minimum(lowest, torch.addcmul(offset, slope, components))
         return lowest

@@ -22,6 +22,9 @@ from trimetric.siamese import Siamese
 CLOSE = 1 / 256
 # Blocks of more numbers than this leave the cache; smaller ones spend their time on starting threads.
 BLOCK_FLOATS = 1 << 22
+MIN_WIDTH = 512  # columns: the innermost loops run over them
+# Below this many numbers the definition is done before a fast path has started.
+SMALL_FLOATS = 1 << 20
 
 DistanceFunction = Callable[[Tensor, Tensor], Tensor]
 
@@ -72,6 +75,8 @@ def all_pairs(
     _check_points(distance, x, y)
     if not isinstance(distance, Distance):
         return _in_blocks(_by_definition(distance), x, y, 16 * x.shape[1], budget)
+    if len(x) * len(y) * distance.definition_floats <= SMALL_FLOATS:
+        return _by_definition(distance)(x, y)
     centre = torch.cat([x.detach(), y.detach()]).mean(dim=0) if distance.splits else None
     rows = _project(distance, x, centre)
     columns = rows if x is y else _project(distance, y, centre)
@@ -126,9 +131,7 @@ def _in_blocks(block: Callable[[Any, Any], Tensor], rows: Any, columns: Any, pai
     n, m = len(like), len(_first(columns))
     pair_bytes = (pair_floats + 4) * like.element_size()
     pairs = max(1, min(BLOCK_FLOATS // (pair_floats + 4), budget // (2 * pair_bytes)))
-    # Nearly square, so that few blocks hold a stretch of the diagonal, where pairs are close.
-    height = max(1, min(n, math.isqrt(pairs)))
-    width = max(1, min(m, pairs // height))
+    width = max(1, min(m, pairs, max(math.isqrt(pairs), MIN_WIDTH)))
     height = max(1, pairs // width)
     if not torch.is_grad_enabled():
         out = like.new_empty(n, m)

@@ -60,7 +60,13 @@ class Pooled(nn.Module):
     @property
     def pair_floats(self) -> int:
         """About how many numbers the function of `pairwise` holds at once for each pair."""
-        return 4 * self.dim + 2 * self.num_components
+        return 2 * self.definition_floats
+
+    @property
+    def definition_floats(self) -> int:
+        """About how many numbers the definition holds at once for each pair."""
+        own = 2 * self.dim + 2 * self.num_components
+        return own if self.inner is None else max(own, self.inner.definition_floats)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}, components={self.num_components}"

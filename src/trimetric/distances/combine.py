@@ -59,6 +59,10 @@ class WideMetric(Distance):
     def pair_floats(self) -> int:
         return max(distance.pair_floats for distance in self.distances) + 3 * self.num_components
 
+    @property
+    def definition_floats(self) -> int:
+        return max(distance.definition_floats for distance in self.distances) + 3 * self.num_components
+
 
 class Discounted(Distance):
     r"""The discount $\gamma^{d(x, y)} \in [0, 1]$ of a distance: 1 at $d = 0$, and 0 for a pair that cannot be reached.

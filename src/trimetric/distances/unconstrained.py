@@ -65,8 +65,8 @@ class MLPDistance(Distance):
         return self.network(difference)
 
     @property
-    def pair_floats(self) -> int:
-        return 4 * self.dim + 2 * sum(self.widths)
+    def definition_floats(self) -> int:
+        return 2 * self.dim + 2 * sum(self.widths)
 
 
 class ConvexNetwork(Distance):
@@ -106,5 +106,5 @@ class ConvexNetwork(Distance):
         return unit
 
     @property
-    def pair_floats(self) -> int:
-        return 2 * self.dim + 4 * sum(self.widths)
+    def definition_floats(self) -> int:
+        return 2 * self.dim + 3 * sum(self.widths)

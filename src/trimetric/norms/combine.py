@@ -104,10 +104,6 @@ class Asymmetrized(Norm):
     def project(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n dim"]:
         return x
 
-    @property
-    def pair_floats(self) -> int:
-        return 4 * self.dim + self.inner.pair_floats
-
 
 class CombinedNorm(Norm):
     r"""The mean, max or maxmean of norms on one space: the general Wide Norm of section 2.3."""
@@ -136,3 +132,7 @@ class CombinedNorm(Norm):
     @property
     def pair_floats(self) -> int:
         return max(norm.pair_floats for norm in self.norms) + 2 * self.num_components
+
+    @property
+    def definition_floats(self) -> int:
+        return max(norm.definition_floats for norm in self.norms) + 2 * self.num_components

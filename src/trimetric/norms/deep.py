@@ -65,20 +65,26 @@ class DeepNorm(Norm):
         scratch = Scratch()
         weights = [linear.weight.mT for linear in self.hidden]
 
-        # In place throughout: no backward needs a value that is overwritten.
+        # In place where that costs autograd nothing; on a view, as the flattened difference is, it would.
         def components(px: Projection, py: Projection) -> Tensor:
             first, *rest = zip(px, py, strict=True)
-            unit = scratch.differences("even", *first).flatten(0, 1)
+            unit = scratch.differences("even", *first)
             for i, (weight, activation, skip) in enumerate(zip(weights, self.activations, rest, strict=True)):
-                unit = activate_(activation, unit)
-                unit = scratch.differences("even" if i % 2 else "odd", *skip).flatten(0, 1).addmm_(unit, weight)
-            return unit.relu_().unflatten(0, (len(px[0]), len(py[0])))
+                hidden = activate_(activation, unit).flatten(0, -2)
+                unit = scratch.differences("even" if i % 2 else "odd", *skip).flatten(0, 1)
+                add = torch.addmm if torch.is_grad_enabled() else torch.Tensor.addmm_
+                unit = add(unit, hidden, weight)
+            return unit.relu_().view(len(px[0]), len(py[0]), -1)
 
         return components
 
     @property
     def pair_floats(self) -> int:
         return 2 * sum(self.widths)
+
+    @property
+    def definition_floats(self) -> int:
+        return 2 * self.dim + 3 * sum(self.widths)
 
 
 class NonNegativeLinear(nn.Module):

@@ -78,6 +78,10 @@ class WideNorm(Norm):
     def pair_floats(self) -> int:
         return self.pieces.pair_floats
 
+    @property
+    def definition_floats(self) -> int:
+        return 2 * self.dim + 2 * self.num_components * self.width
+
 
 class _Symmetric(nn.Module):
     """Components `||W_i x||_2`."""
@@ -114,8 +118,9 @@ class _Rectified(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return _group_norms(_rows(x, self.weight).relu(), self.weight.shape[0])
 
-    def project(self, x: Tensor) -> Tensor:
-        return _rows(x, self.weight)
+    def project(self, x: Tensor) -> Projection:
+        # Transposed in memory: rectified_pairs walks along the points of one coordinate.
+        return (self.weight.flatten(0, 1) @ x.mT).mT
 
     def pairwise(self) -> PairFunction:
         scratch = Scratch()
@@ -154,7 +159,8 @@ class _Orthant(nn.Module):
             (x, x_split), (y, y_split) = px, py
             size = scratch.differences("size", x, y).abs_().flatten(0, 1)
             split = scratch.differences("split", x_split, y_split).flatten(0, 1)
-            rows = split.addmm_(size, half_sum)
+            add = torch.addmm if torch.is_grad_enabled() else torch.Tensor.addmm_
+            rows = add(split, size, half_sum)
             return _group_norms(rows, self.raw_weight.shape[0]).unflatten(0, (len(x), len(y)))
 
         return components

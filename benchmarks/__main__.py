@@ -1,0 +1,65 @@
+"""`python -m benchmarks`: speed and memory, always as ratios measured in one run on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+from rich.console import Console
+
+from benchmarks import nonnegative_maps, pairwise, training_step
+
+RESULTS = Path(__file__).parent / "results.json"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        epilog="examples: python -m benchmarks | python -m benchmarks pairwise --quick | python -m benchmarks step",
+    )
+    parser.add_argument("what", nargs="*", help="pairwise, rectified, step, maps; all of them by default")
+    parser.add_argument("--quick", action="store_true", help="mini-batches up to 128 and one seed")
+    parser.add_argument("--save", action="store_true", help=f"write the numbers to {RESULTS.name}")
+    options = parser.parse_args()
+    known = ("pairwise", "rectified", "step", "maps")
+    what = options.what or known
+    if unknown := sorted(set(what) - set(known)):
+        parser.error(f"what: expected some of {', '.join(known)}, got {', '.join(unknown)}")
+
+    console = Console()
+    machine = (
+        f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
+    )
+    console.print(f"Machine: {machine}")
+    results: dict[str, object] = {"machine": machine}
+    if "pairwise" in what:
+        rows = pairwise.run(batches=(32, 128) if options.quick else pairwise.BATCHES)
+        pairwise.show(rows, console)
+        results["pairwise"] = [asdict(row) for row in rows]
+    if "rectified" in what:
+        ratio = pairwise.rectified_against_paper()
+        console.print(
+            f"Rectified Wide Norm 32x32, all pairs at 512: {ratio:.1f} x faster than the paper's asymmetric "
+            "Wide Norm 32x32 by broadcasting"
+        )
+        results["rectified_against_paper"] = ratio
+    if "step" in what:
+        seconds = training_step.run()
+        training_step.show(seconds, console)
+        results["training_step_seconds"] = seconds
+    if "maps" in what:
+        maps = nonnegative_maps.run(seeds=1 if options.quick else 5)
+        nonnegative_maps.show(maps, console)
+        results["nonnegative_maps_test_mse"] = maps
+    if options.save:
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+        console.print(f"Wrote {RESULTS}")
+
+
+if __name__ == "__main__":
+    main()
