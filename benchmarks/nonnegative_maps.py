@@ -84,7 +84,7 @@ class Data:
 def make_data(seed: int) -> Data:
     generator = np.random.default_rng(seed)
     graph = push_world(seed)
-    n = graph.shape[0]
+    n = len(graph.indptr) - 1
     sources = generator.choice(n, SOURCES, replace=False)
     distances = dijkstra(graph, indices=sources)
     landmarks = generator.choice(n, LANDMARKS, replace=False)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.func import functional_call
 from torch.utils.checkpoint import checkpoint
 
 from trimetric import checks
 from trimetric.distances import Distance, as_distance
 from trimetric.norms import Norm
+from trimetric.pooled import PairFunction, Projection
 from trimetric.siamese import Siamese
 
 # Differences of projections lose digits where ||y - x||^2 <= CLOSE (||x||^2 + ||y||^2), x and y centred: at most
@@ -74,15 +78,20 @@ def all_pairs(
     y = x if y is None else y
     _check_points(distance, x, y)
     if not isinstance(distance, Distance):
-        return _in_blocks(_by_definition(distance), x, y, 16 * x.shape[1], budget)
+        grid = _Grid.of(x, y, 16 * x.shape[1], budget)
+        return _cat_blocks(lambda a, b: distance(a.unsqueeze(1), b.unsqueeze(0)), x, y, grid, recompute=not grid.fits)
     if len(x) * len(y) * distance.definition_floats <= SMALL_FLOATS:
-        return _by_definition(distance)(x, y)
-    centre = torch.cat([x.detach(), y.detach()]).mean(dim=0) if distance.splits else None
+        return distance(x.unsqueeze(1), y.unsqueeze(0))
+    centre = torch.cat([x.detach(), y.detach()]).nanmean(dim=0) if distance.splits else None
     rows = _project(distance, x, centre)
     columns = rows if x is y else _project(distance, y, centre)
-    tensors = (x, y, *distance.parameters())
-    with torch.set_grad_enabled(torch.is_grad_enabled() and any(t.requires_grad for t in tensors)):
-        return _in_blocks(_by_projection(distance), rows, columns, distance.pair_floats, budget)
+    grid = _Grid.of(x, y, distance.pair_floats, budget)
+    needs_grad = torch.is_grad_enabled() and any(t.requires_grad for t in (x, y, *distance.parameters()))
+    if needs_grad and grid.fits:
+        return _cat_blocks(_Block(distance), rows, columns, grid)
+    parameters = dict(distance.named_parameters()) if needs_grad else {}
+    work = _Work(distance, grid, tuple(parameters), _skeleton(rows))
+    return _AllPairs.apply(work, *_leaves(rows), *_leaves(columns), *parameters.values())  # type: ignore[return-value]
 
 
 def _check_points(distance: Distance | DistanceFunction, x: Tensor, y: Tensor) -> None:
@@ -97,10 +106,6 @@ def _check_points(distance: Distance | DistanceFunction, x: Tensor, y: Tensor) -
         )
 
 
-def _by_definition(distance: DistanceFunction) -> DistanceFunction:
-    return lambda x, y: distance(x.unsqueeze(1), y.unsqueeze(0))
-
-
 def _project(distance: Distance, x: Tensor, centre: Tensor | None) -> tuple[Any, ...]:
     if centre is None:
         return (distance.project(x),)
@@ -109,56 +114,137 @@ def _project(distance: Distance, x: Tensor, centre: Tensor | None) -> tuple[Any,
     return distance.project(centred), x, wide, wide.square().sum(dim=1)
 
 
-def _by_projection(distance: Distance) -> Callable[[Any, Any], Tensor]:
-    pool, pairs = distance.pool, distance.pairwise()
+class _Block(nn.Module):
+    """The distances of a block of projected rows and columns."""
 
-    def block(rows: tuple[Any, ...], columns: tuple[Any, ...]) -> Tensor:
+    def __init__(self, distance: Distance) -> None:
+        super().__init__()
+        self.distance = distance
+        self.pairs: PairFunction | None = None  # made anew for each block, with its gradient, unless given
+
+    def forward(self, rows: Projection, columns: Projection) -> Tensor:
         (px, *row_points), (py, *column_points) = rows, columns
-        values = pool(pairs(px, py))
-        if not distance.splits:
+        pairs = self.pairs or self.distance.pairwise()
+        values = self.distance.pool(pairs(px, py))
+        if not self.distance.splits:
             return values
         (x, x_wide, x_squares), (y, y_wide, y_squares) = row_points, column_points
         bound = x_squares.unsqueeze(1) + y_squares
         squares = torch.addmm(bound, x_wide, y_wide.mT, alpha=-2)
         i, j = torch.le(squares, bound.mul_(CLOSE)).nonzero().unbind(1)
-        return values.index_put((i, j), distance(x[i], y[j])) if len(i) else values
-
-    return block
+        return values.index_put((i, j), self.distance(x[i], y[j])) if len(i) else values
 
 
-def _in_blocks(block: Callable[[Any, Any], Tensor], rows: Any, columns: Any, pair_floats: int, budget: int) -> Tensor:
-    like = _first(rows)
-    n, m = len(like), len(_first(columns))
-    pair_bytes = (pair_floats + 4) * like.element_size()
-    pairs = max(1, min(BLOCK_FLOATS // (pair_floats + 4), budget // (2 * pair_bytes)))
-    width = max(1, min(m, pairs, max(math.isqrt(pairs), MIN_WIDTH)))
-    height = max(1, pairs // width)
-    if not torch.is_grad_enabled():
-        out = like.new_empty(n, m)
-        for i in range(0, n, height):
-            for j in range(0, m, width):
-                tile = block(_take(rows, i, height), _take(columns, j, width))
-                out[i : i + height, j : j + width] = tile
+@dataclass(frozen=True)
+class _Grid:
+    """How the matrix is cut into blocks, and whether what autograd keeps of all of them fits the budget."""
+
+    n: int
+    m: int
+    height: int
+    width: int
+    fits: bool
+
+    @classmethod
+    def of(cls, x: Tensor, y: Tensor, pair_floats: int, budget: int) -> _Grid:
+        n, m, floats = len(x), len(y), pair_floats + 4
+        pairs = max(1, min(BLOCK_FLOATS, budget // (4 * x.element_size())) // floats)
+        width = max(1, min(m, pairs, max(math.isqrt(pairs), MIN_WIDTH)))
+        return cls(n, m, max(1, pairs // width), width, n * m * floats * x.element_size() <= budget)
+
+    def blocks(self) -> Iterator[tuple[slice, slice]]:
+        for i in range(0, self.n, self.height):
+            for j in range(0, self.m, self.width):
+                yield slice(i, min(i + self.height, self.n)), slice(j, min(j + self.width, self.m))
+
+
+def _cat_blocks(
+    block: Callable[[Any, Any], Tensor], rows: Projection, columns: Projection, grid: _Grid, *, recompute: bool = False
+) -> Tensor:
+    """All blocks by autograd itself; `recompute` keeps none of them, for functions whose parameters are not known."""
+    like = _leaves(rows)[0]
+    strips: dict[int, list[Tensor]] = {}
+    for i, j in grid.blocks():
+        ends = _take(rows, i), _take(columns, j)
+        values = checkpoint(block, *ends, use_reentrant=False) if recompute else block(*ends)
+        strips.setdefault(i.start, []).append(values)
+    if not strips:
+        return like.new_empty(grid.n, grid.m)
+    return torch.cat([torch.cat(strip, dim=1) for strip in strips.values()])
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What `_AllPairs` needs beside tensors."""
+
+    distance: Distance
+    grid: _Grid
+    parameter_names: tuple[str, ...]
+    skeleton: Any
+
+    def split(self, items: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+        """What belongs to rows, to columns and to parameters."""
+        ends = (len(items) - len(self.parameter_names)) // 2
+        return items[:ends], items[ends : 2 * ends], items[2 * ends :]
+
+
+class _AllPairs(torch.autograd.Function):
+    """Block by block, keeping nothing of a block; the backward pass computes each again, with its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, work: _Work, *tensors: Tensor) -> Tensor:  # type: ignore[override]
+        ctx.work = work
+        ctx.save_for_backward(*tensors)
+        rows, columns, _ = work.split(tensors)
+        out = tensors[0].new_empty(work.grid.n, work.grid.m)
+        block = _Block(work.distance)
+        block.pairs = work.distance.pairwise()
+        for i, j in work.grid.blocks():
+            ends = (_nest(iter([t[k] for t in side]), work.skeleton) for side, k in ((rows, i), (columns, j)))
+            out[i, j] = block(*ends)
         return out
-    keep_all = n * m * pair_bytes <= budget
-    strips = [like.new_empty(0, m)]
-    for i in range(0, n, height):
-        tiles = [like.new_empty(min(height, n - i), 0)]
-        for j in range(0, m, width):
-            ends = _take(rows, i, height), _take(columns, j, width)
-            tiles.append(
-                block(*ends) if keep_all else checkpoint(block, *ends, use_reentrant=False, preserve_rng_state=False)
-            )
-        strips.append(torch.cat(tiles, dim=1))
-    return torch.cat(strips)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        work: _Work = ctx.work
+        tensors: tuple[Tensor, ...] = ctx.saved_tensors
+        totals: list[Tensor | None] = [None] * len(tensors)
+        rows, columns, parameters = work.split(tensors)
+        block = _Block(work.distance)
+        free = [p.detach().requires_grad_() for p in parameters]
+        named = {f"distance.{name}": p for name, p in zip(work.parameter_names, free, strict=True)}
+        for i, j in work.grid.blocks():
+            places = [*[i] * len(rows), *[j] * len(columns), *[...] * len(free)]
+            leaves = [*(t[i].detach() for t in rows), *(t[j].detach() for t in columns), *free]
+            wanted = [k for k, needed in enumerate(ctx.needs_input_grad[1:]) if needed]
+            for k in wanted:
+                leaves[k].requires_grad_()
+            ends = (_nest(iter(side), work.skeleton) for side in work.split(leaves)[:2])
+            with torch.enable_grad():
+                values = functional_call(block, named, tuple(ends))
+            found = torch.autograd.grad(values, [leaves[k] for k in wanted], grad[i, j], allow_unused=True)
+            for k, part in zip(wanted, found, strict=True):
+                if part is None:
+                    continue
+                total = totals[k]
+                if total is None:
+                    total = totals[k] = torch.zeros_like(tensors[k])
+                total[places[k]] += part
+        return None, *totals
 
 
-def _first(points: Any) -> Tensor:
-    return _first(points[0]) if isinstance(points, tuple) else points
+def _leaves(tree: Projection) -> list[Tensor]:
+    return [leaf for part in tree for leaf in _leaves(part)] if isinstance(tree, tuple) else [tree]
 
 
-def _take(points: Any, start: int, count: int) -> Any:
-    """A range of rows of nested tuples of tensors."""
-    if isinstance(points, tuple):
-        return tuple(_take(part, start, count) for part in points)
-    return points[start : start + count]
+def _skeleton(tree: Projection) -> Any:
+    return tuple(_skeleton(part) for part in tree) if isinstance(tree, tuple) else None
+
+
+def _nest(leaves: Iterator[Tensor], skeleton: Any) -> Projection:
+    return next(leaves) if skeleton is None else tuple(_nest(leaves, part) for part in skeleton)
+
+
+def _take(tree: Projection, rows: slice) -> Projection:
+    return tuple(_take(part, rows) for part in tree) if isinstance(tree, tuple) else tree[rows]

@@ -88,7 +88,8 @@ class Audit:
     def __str__(self) -> str:
         kind = "all" if self.exhaustive else "random"
         worst = "" if self.worst_triple is None else f"   at points {self.worst_triple}"
-        verdict = "every promise holds" if self.holds else f"BROKEN: {', '.join(self.broken)}"
+        kept = "nothing was promised" if str(self.promised) == "nothing" else "every promise holds"
+        verdict = kept if self.holds else f"BROKEN: {', '.join(self.broken)}"
         return "\n".join(
             [
                 f"{self.name}: audit on {self.points} points, {self.triples:,} triples ({kind})",

@@ -5,17 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
-LETTERS = {
-    "nonnegative": "M1",
-    "reflexive": "d(x,x)=0",
-    "definite": "M2",
-    "triangle": "M3",
-    "symmetric": "M4",
-    "homogeneous": "N2",
-    "translation_invariant": "d(x+t,y+t)=d(x,y)",
-    "monotone": "N5",
-}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Axioms:
@@ -49,8 +38,7 @@ class Axioms:
         return replace(self, **changes)
 
     def __str__(self) -> str:
-        held = [f"{f.name} ({LETTERS[f.name]})" for f in fields(self) if getattr(self, f.name)]
-        return ", ".join(held) or "nothing"
+        return ", ".join(f.name for f in fields(self) if getattr(self, f.name)) or "nothing"
 
 
 NOTHING = Axioms(nonnegative=False, reflexive=False, triangle=False, homogeneous=False, translation_invariant=False)

@@ -15,7 +15,7 @@ from trimetric import checks
 from trimetric.activations import ActivationName, PoolName, activate_, make_activation
 from trimetric.constraints import nonnegative
 from trimetric.norms.base import Norm
-from trimetric.norms.pairs import Scratch
+from trimetric.norms.pairs import Scratch, add_product
 from trimetric.pooled import PairFunction, Projection
 
 
@@ -65,15 +65,13 @@ class DeepNorm(Norm):
         scratch = Scratch()
         weights = [linear.weight.mT for linear in self.hidden]
 
-        # In place where that costs autograd nothing; on a view, as the flattened difference is, it would.
         def components(px: Projection, py: Projection) -> Tensor:
             first, *rest = zip(px, py, strict=True)
             unit = scratch.differences("even", *first)
             for i, (weight, activation, skip) in enumerate(zip(weights, self.activations, rest, strict=True)):
                 hidden = activate_(activation, unit).flatten(0, -2)
                 unit = scratch.differences("even" if i % 2 else "odd", *skip).flatten(0, 1)
-                add = torch.addmm if torch.is_grad_enabled() else torch.Tensor.addmm_
-                unit = add(unit, hidden, weight)
+                unit = add_product(unit, hidden, weight)
             return unit.relu_().view(len(px[0]), len(py[0]), -1)
 
         return components

@@ -48,6 +48,13 @@ class Scratch:
         return torch.sub(b, a.unsqueeze(1), out=out)
 
 
+def add_product(
+    total: Float[Tensor, "pairs out"], rows: Float[Tensor, "pairs in"], weight: Float[Tensor, "in out"]
+) -> Float[Tensor, "pairs out"]:
+    """`total + rows @ weight`, in the memory of `total` unless autograd would have to copy it (it is a view)."""
+    return torch.addmm(total, rows, weight) if torch.is_grad_enabled() else total.addmm_(rows, weight)
+
+
 def with_squares(points: Float[Tensor, "n k*w"], components: int) -> tuple[Tensor, Tensor]:
     """The points and the squared length of each of their components, as `euclidean_pairs` reads them."""
     pieces = points.detach().unflatten(-1, (components, -1))
@@ -97,6 +104,7 @@ class _EuclideanPairs(torch.autograd.Function):
         for chunk in _chunks(close, a.shape[-1]):
             c, i, j = chunk.unbind(1)
             distances[c, i, j] = torch.linalg.vector_norm(b[c, j] - a[c, i], dim=-1)
+        ctx.mark_dirty(out)
         ctx.mark_non_differentiable(close)
         ctx.save_for_backward(a, b, distances, close)
         return distances, close
@@ -129,6 +137,7 @@ class _RectifiedPairs(torch.autograd.Function):
             else:
                 out.addcmul_(excess, excess)
         distances = out.sqrt_()
+        ctx.mark_dirty(out)
         ctx.scratch = scratch
         ctx.save_for_backward(a, b, distances)
         return distances

@@ -14,7 +14,7 @@ from trimetric.activations import PoolName
 from trimetric.axioms import Axioms
 from trimetric.constraints import nonnegative
 from trimetric.norms.base import Norm
-from trimetric.norms.pairs import Scratch, euclidean_pairs, rectified_pairs, with_squares
+from trimetric.norms.pairs import Scratch, add_product, euclidean_pairs, rectified_pairs, with_squares
 from trimetric.pooled import PairFunction, Projection
 
 WideForm = Literal["rectified", "paper"]
@@ -31,6 +31,8 @@ class WideNorm(Norm):
     - `symmetric=True`: $\|W_i x\|_2$, a maximum and mean of Mahalanobis norms.  With `monotone=True`, $W_i \ge 0$
       and the norm is monotone in the positive orthant (Proposition 5), as `Asymmetrized` needs.
     """
+
+    splits = True
 
     def __init__(
         self,
@@ -57,8 +59,6 @@ class WideNorm(Norm):
         else:
             self.pieces = {"rectified": _Rectified, "paper": _Orthant}[form](self.dim, components, width)
         self.axioms = Axioms(symmetric=symmetric, monotone=monotone)
-
-    splits = True
 
     @property
     def weight(self) -> Float[Tensor, "k w in"]:
@@ -159,8 +159,7 @@ class _Orthant(nn.Module):
             (x, x_split), (y, y_split) = px, py
             size = scratch.differences("size", x, y).abs_().flatten(0, 1)
             split = scratch.differences("split", x_split, y_split).flatten(0, 1)
-            add = torch.addmm if torch.is_grad_enabled() else torch.Tensor.addmm_
-            rows = add(split, size, half_sum)
+            rows = add_product(split, size, half_sum)
             return _group_norms(rows, self.raw_weight.shape[0]).unflatten(0, (len(x), len(y)))
 
         return components
