@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def main() -> None:
     if unknown := sorted(set(what) - set(known)):
         parser.error(f"what: expected some of {', '.join(known)}, got {', '.join(unknown)}")
 
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 150)
     machine = (
         f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
     )

@@ -157,7 +157,7 @@ def measure(architecture: Architecture, batch: int, *, backward: bool, budget: f
     )
 
 
-def run(*, batches: tuple[int, ...] = BATCHES, names: tuple[str, ...] | None = None, budget: float = 4.0) -> list[Row]:
+def run(*, batches: tuple[int, ...] = BATCHES, names: tuple[str, ...] | None = None, budget: float = 3.0) -> list[Row]:
     cells = [
         (architecture, batch, backward)
         for architecture in architectures(names)

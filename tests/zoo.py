@@ -56,6 +56,8 @@ DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
     "NeuralMetric-twice": lambda dim: tm.NeuralMetric(tm.NeuralMetric(tm.Euclidean(dim)), concave_units=1),
     "WideMetric": lambda dim: tm.WideMetric([tm.WideNorm(dim), tm.NeuralMetric(tm.Euclidean(dim))]),
     "WideMetric-max": lambda dim: tm.WideMetric([tm.Euclidean(dim), tm.DeepNorm(dim, widths=(4, 4))], pool="max"),
+    "Calibrated": lambda dim: tm.Calibrated(tm.NeuralMetric(tm.WideNorm(dim, components=3, width=2))),
+    "Calibrated-free": lambda dim: tm.Calibrated(tm.MLPDistance(dim, widths=(8,))),
     "Discounted": lambda dim: tm.Discounted(tm.WideNorm(dim, components=3, width=2), gamma=0.9),
     "MLPDistance": lambda dim: tm.MLPDistance(dim, widths=(8, 8)),
     "MLPDistance-concatenation": lambda dim: tm.MLPDistance(

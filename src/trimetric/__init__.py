@@ -4,6 +4,7 @@ from trimetric.all_pairs import all_pairs as all_pairs
 from trimetric.audit import Audit as Audit
 from trimetric.audit import audit as audit
 from trimetric.axioms import Axioms as Axioms
+from trimetric.distances import Calibrated as Calibrated
 from trimetric.distances import ConvexNetwork as ConvexNetwork
 from trimetric.distances import Discounted as Discounted
 from trimetric.distances import Distance as Distance
@@ -22,5 +23,8 @@ from trimetric.norms import PositiveDefinite as PositiveDefinite
 from trimetric.norms import Symmetrized as Symmetrized
 from trimetric.norms import WideNorm as WideNorm
 from trimetric.siamese import Siamese as Siamese
+from trimetric.training import fit as fit
+from trimetric.training_config import History as History
+from trimetric.training_config import TrainingConfig as TrainingConfig
 
 __version__ = "0.1.0"

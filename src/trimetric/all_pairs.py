@@ -148,7 +148,8 @@ class _Grid:
     @classmethod
     def of(cls, x: Tensor, y: Tensor, pair_floats: int, budget: int) -> _Grid:
         n, m, floats = len(x), len(y), pair_floats + 4
-        pairs = max(1, min(BLOCK_FLOATS, budget // (4 * x.element_size())) // floats)
+        largest = 2 * BLOCK_FLOATS if torch.is_grad_enabled() else BLOCK_FLOATS
+        pairs = max(1, min(largest, budget // (4 * x.element_size())) // floats)
         width = max(1, min(m, pairs, max(math.isqrt(pairs), MIN_WIDTH)))
         return cls(n, m, max(1, pairs // width), width, n * m * floats * x.element_size() <= budget)
 

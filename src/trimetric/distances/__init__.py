@@ -1,4 +1,5 @@
 from trimetric.distances.base import Distance as Distance
+from trimetric.distances.calibrated import Calibrated as Calibrated
 from trimetric.distances.combine import Discounted as Discounted
 from trimetric.distances.combine import WideMetric as WideMetric
 from trimetric.distances.neural_metric import NeuralMetric as NeuralMetric

@@ -43,7 +43,7 @@ class Scratch:
     def differences(self, slot: str, a: Float[Tensor, "n w"], b: Float[Tensor, "m w"]) -> Float[Tensor, "n m w"]:
         """`b[j] - a[i]`, differentiable."""
         if torch.is_grad_enabled():
-            return b - a.unsqueeze(1)
+            return b + a.neg().unsqueeze(1)  # so that the gradient is negated for points, not for pairs
         out = self.take(slot, (a.shape[0], b.shape[0], a.shape[1]), a)
         return torch.sub(b, a.unsqueeze(1), out=out)
 

@@ -1,0 +1,75 @@
+"""Checkpoints that a killed run can trust: one safetensors file, replaced atomically, with a checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+FORMAT = "trimetric-checkpoint-1"
+
+
+class CheckpointError(RuntimeError):
+    """A checkpoint that cannot be used, and why."""
+
+
+def previous(path: Path) -> Path:
+    """Where the checkpoint before the newest is kept."""
+    return path.with_name(path.stem + ".previous" + path.suffix)
+
+
+def write_checkpoint(path: Path, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
+    """Replace the checkpoint; killed at any moment, this leaves a whole one behind."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(state, sort_keys=True)
+    metadata = {"format": FORMAT, "state": text, "sha256": _digest(contiguous, text)}
+    fresh = path.with_name(path.name + ".writing")
+    save_file(contiguous, fresh, metadata=metadata)
+    with fresh.open("rb+") as file:
+        os.fsync(file.fileno())
+    if path.exists():
+        kept = path.with_name(path.name + ".keeping")
+        kept.unlink(missing_ok=True)
+        os.link(path, kept)
+        kept.replace(previous(path))
+    fresh.replace(path)
+
+
+def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and the state of a checkpoint.  Nothing in the file is ever executed."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(
+            f"{path}: cannot be read, it is truncated or no checkpoint ({error}).{_hint(path)}"
+        ) from None
+    if metadata.get("format") != FORMAT:
+        raise CheckpointError(
+            f"{path}: expected a checkpoint of format {FORMAT}, got {metadata.get('format', 'another kind of file')}."
+        )
+    if metadata.get("sha256") != _digest(tensors, metadata["state"]):
+        raise CheckpointError(f"{path}: the checksum does not match, the file was damaged or changed.{_hint(path)}")
+    return tensors, json.loads(metadata["state"])
+
+
+def _hint(path: Path) -> str:
+    return f" The checkpoint before it is in {previous(path)}." if previous(path).exists() else ""
+
+
+def _digest(tensors: dict[str, Tensor], text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,71 @@
+"""An output scale that is set once, from data, before training."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from trimetric import checks
+from trimetric.constraints import nonnegative
+from trimetric.distances.base import Distance
+from trimetric.distances.norm_induced import as_distance
+from trimetric.norms import Norm
+from trimetric.pooled import PairFunction
+
+
+class Calibrated(Distance):
+    r"""$s\,d(x, y)$ with a fixed $s \ge 0$; $s\,d(x, y) + t$ where $d$ does not promise the triangle inequality anyway.
+
+    At the start a head predicts about 1 where targets may average 50, and an optimiser spends its first epochs on
+    growing weights.  `calibrate` sets $s$ (and $t$) from predictions and targets, once; they are buffers, saved
+    with the weights and not trained.  A non-negative multiple of a quasimetric is one.
+    """
+
+    raw_scale: Tensor
+    shift: Tensor
+
+    def __init__(self, distance: Norm | Distance) -> None:
+        inner = as_distance("distance", distance)
+        super().__init__(inner.dim, num_components=inner.num_components, pool=None, inner=inner)
+        self.axioms = inner.axioms.but(definite=False)
+        self.register_buffer("raw_scale", torch.ones(()))
+        self.shifts = not (inner.axioms.triangle or inner.axioms.reflexive or inner.axioms.nonnegative)
+        if self.shifts:
+            self.register_buffer("shift", torch.zeros(()))
+
+    @property
+    def scale(self) -> Tensor:
+        """The factor s."""
+        return nonnegative(self.raw_scale)
+
+    @torch.no_grad()
+    def calibrate(self, predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> None:
+        """Match the mean of the targets (and, with a shift, their spread), given what this object predicts now."""
+        checks.finite("predictions", predictions)
+        checks.finite("targets", targets)
+        if self.shifts:
+            spread = predictions.std()
+            factor = targets.std() / spread if spread > 0 else torch.ones_like(spread)
+            self.shift.mul_(factor).add_(targets.mean() - factor * predictions.mean())
+        else:
+            mean = predictions.mean()
+            factor = targets.mean() / mean if mean > 0 else torch.ones_like(mean)
+        self.raw_scale.mul_(factor)
+
+    def _scaled(self, components: Tensor) -> Tensor:
+        scaled = self.scale * components
+        return scaled + self.shift if self.shifts else scaled
+
+    def components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch k"]:
+        return self._scaled(self.inner.components(x, y))
+
+    def pairwise(self) -> PairFunction:
+        inner = self.inner.pairwise()
+        return lambda px, py: self._scaled(inner(px, py))
+
+    @property
+    def pair_floats(self) -> int:
+        return self.inner.pair_floats + self.num_components

@@ -1,0 +1,56 @@
+"""Pairs of objects with target distances, and how a model predicts them."""
+
+from __future__ import annotations
+
+import hashlib
+
+import torch
+from torch import Tensor, nn
+
+from trimetric import checks
+from trimetric.siamese import Siamese
+
+# Either indices (n, 2) into objects, or the two ends themselves.
+Pairs = Tensor | tuple[Tensor, Tensor]
+
+
+class PairData:
+    """Pairs with targets, and how a model predicts a batch of them."""
+
+    def __init__(self, pairs: Pairs, targets: Tensor, objects: Tensor | None) -> None:
+        checks.floating_point("targets", targets)
+        if targets.ndim != 1 or len(targets) == 0:
+            raise ValueError(f"targets: expected a vector of at least one distance, got shape {tuple(targets.shape)}")
+        if torch.isnan(targets).any() or (targets < 0).any():
+            raise ValueError("targets: expected distances >= 0, got NaN or negative ones")
+        if isinstance(pairs, Tensor):
+            if pairs.dtype != torch.long or pairs.shape != (len(targets), 2):
+                raise ValueError(
+                    f"pairs: expected indices of shape ({len(targets)}, 2) and dtype torch.int64, "
+                    f"got shape {tuple(pairs.shape)} and dtype {pairs.dtype}"
+                )
+            if objects is not None and (pairs.min() < 0 or pairs.max() >= len(objects)):
+                raise ValueError(f"pairs: expected indices from 0 to {len(objects) - 1}, got {int(pairs.max())}")
+        elif len(pairs) != 2 or any(len(end) != len(targets) for end in pairs):
+            raise ValueError(f"pairs: expected two tensors of {len(targets)} rows each, as many as targets")
+        self.pairs, self.targets, self.objects = pairs, targets, objects
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def predict(self, model: nn.Module, batch: Tensor | slice) -> Tensor:
+        if not isinstance(self.pairs, Tensor):
+            return model(self.pairs[0][batch], self.pairs[1][batch])
+        ids, ends = torch.unique(self.pairs[batch], return_inverse=True)
+        rows = ids if self.objects is None else self.objects[ids]
+        if isinstance(model, Siamese):
+            rows, model = model.encoder(rows), model.distance
+        return model(rows[ends[:, 0]], rows[ends[:, 1]])
+
+    def fingerprint(self) -> str:
+        """Tells whether a checkpoint belongs to the same data."""
+        digest = hashlib.sha256()
+        for tensor in (*(self.pairs if isinstance(self.pairs, tuple) else (self.pairs,)), self.targets):
+            digest.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
+            digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+        return digest.hexdigest()
