@@ -14,20 +14,10 @@ from trimetric.norms.pairs import Scratch, euclidean_pairs, with_squares
 from trimetric.pooled import PairFunction, Projection
 
 
-class Euclidean(Norm):
-    r"""The norm $\|x\|_2$."""
+class _OneEuclideanComponent(Norm):
+    """All pairs by one matrix product."""
 
-    axioms = Axioms(definite=True, symmetric=True, monotone=True)
     splits = True
-
-    def __init__(self, dim: int, *, pool: PoolName = "mean") -> None:
-        super().__init__(dim, num_components=1, pool=pool)
-
-    def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch 1"]:
-        return torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-
-    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
-        return with_squares(x, 1)
 
     def pairwise(self) -> PairFunction:
         scratch = Scratch()
@@ -38,7 +28,22 @@ class Euclidean(Norm):
         return 3
 
 
-class Mahalanobis(Norm):
+class Euclidean(_OneEuclideanComponent):
+    r"""The norm $\|x\|_2$."""
+
+    axioms = Axioms(definite=True, symmetric=True, monotone=True)
+
+    def __init__(self, dim: int, *, pool: PoolName = "mean") -> None:
+        super().__init__(dim, num_components=1, pool=pool)
+
+    def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch 1"]:
+        return torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+
+    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
+        return with_squares(x, 1)
+
+
+class Mahalanobis(_OneEuclideanComponent):
     r"""The norm $\|Wx\|_2$ with a learned $W$ of `rank` rows.
 
     Linear, then Euclidean: homogeneous, subadditive and symmetric.  Definite where $W$ has full
@@ -46,7 +51,6 @@ class Mahalanobis(Norm):
     """
 
     axioms = Axioms(symmetric=True)
-    splits = True
 
     def __init__(self, dim: int, *, rank: int | None = None, pool: PoolName = "mean") -> None:
         super().__init__(dim, num_components=1, pool=pool)
@@ -58,11 +62,3 @@ class Mahalanobis(Norm):
 
     def project(self, x: Float[Tensor, "n dim"]) -> Projection:
         return with_squares(x @ self.weight.mT, 1)
-
-    def pairwise(self) -> PairFunction:
-        scratch = Scratch()
-        return lambda px, py: euclidean_pairs(px, py, scratch)
-
-    @property
-    def pair_floats(self) -> int:
-        return 3
