@@ -222,6 +222,19 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
     config = tm.TrainingConfig(epochs=2, batch_size=32)
     with pytest.raises(CheckpointError, match="data differ"):
         tm.fit(model(), pairs, targets + 1, objects=objects, config=config, checkpoint=file, progress="silent")
+    with pytest.raises(CheckpointError, match="data differ"):
+        tm.fit(model(), pairs, targets, objects=objects + 1, config=config, checkpoint=file, progress="silent")
+    with pytest.raises(CheckpointError, match="validation differ"):
+        tm.fit(
+            model(),
+            pairs,
+            targets,
+            objects=objects,
+            validation=(pairs, targets),
+            config=config,
+            checkpoint=file,
+            progress="silent",
+        )
 
 
 def test_early_stopping_keeps_the_best_weights() -> None:

@@ -50,7 +50,8 @@ class PairData:
     def fingerprint(self) -> str:
         """Tells whether a checkpoint belongs to the same data."""
         digest = hashlib.sha256()
-        for tensor in (*(self.pairs if isinstance(self.pairs, tuple) else (self.pairs,)), self.targets):
+        ends = self.pairs if isinstance(self.pairs, tuple) else (self.pairs,)
+        for tensor in (*ends, self.targets, *(() if self.objects is None else (self.objects,))):
             digest.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
             digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
         return digest.hexdigest()

@@ -204,6 +204,7 @@ class _Run:
         return {
             "config": json.dumps(settings, sort_keys=True),
             "data": self.data.fingerprint(),
+            "validation": "" if self.validation is None else self.validation.fingerprint(),
             "model": hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest(),
         }
 
