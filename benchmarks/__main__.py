@@ -25,6 +25,9 @@ def main() -> None:
     )
     parser.add_argument("what", nargs="*", help="pairwise, rectified, step, maps; all of them by default")
     parser.add_argument("--quick", action="store_true", help="mini-batches up to 128 and one seed")
+    parser.add_argument(
+        "--budget", type=float, default=3.0, help="seconds for each cell of pairwise; slow ones need 45"
+    )
     parser.add_argument("--save", action="store_true", help=f"write the numbers to {RESULTS.name}")
     options = parser.parse_args()
     known = ("pairwise", "rectified", "step", "maps")
@@ -39,7 +42,7 @@ def main() -> None:
     console.print(f"Machine: {machine}")
     results: dict[str, object] = {"machine": machine}
     if "pairwise" in what:
-        rows = pairwise.run(batches=(32, 128) if options.quick else pairwise.BATCHES)
+        rows = pairwise.run(batches=(32, 128) if options.quick else pairwise.BATCHES, budget=options.budget)
         pairwise.show(rows, console)
         results["pairwise"] = [asdict(row) for row in rows]
     if "rectified" in what:

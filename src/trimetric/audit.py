@@ -16,8 +16,7 @@ from trimetric.distances import Distance, as_distance
 from trimetric.norms import Norm
 from trimetric.siamese import Siamese
 
-# What rounding may do to an exact promise, in units of the last place of the largest distance; the contract
-# suite saw up to 5.
+# What rounding may do to an exact promise, in units of the last place of the largest distance.
 ROUNDING_ULPS = 16
 HOMOGENEITY_POINTS = 256
 TRIPLES_AT_ONCE = 1 << 15
