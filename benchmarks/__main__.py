@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from benchmarks import nonnegative_maps, pairwise, training_step
+from benchmarks import many_seeds, nonnegative_maps, pairwise, training_step
 
 RESULTS = Path(__file__).parent / "results.json"
 
@@ -23,14 +23,14 @@ def main() -> None:
         description=__doc__,
         epilog="examples: python -m benchmarks | python -m benchmarks pairwise --quick | python -m benchmarks step",
     )
-    parser.add_argument("what", nargs="*", help="pairwise, rectified, step, maps; all of them by default")
+    parser.add_argument("what", nargs="*", help="pairwise, rectified, step, many, maps; all of them by default")
     parser.add_argument("--quick", action="store_true", help="mini-batches up to 128 and one seed")
     parser.add_argument(
         "--budget", type=float, default=3.0, help="seconds for each cell of pairwise; slow ones need 45"
     )
     parser.add_argument("--save", action="store_true", help=f"write the numbers to {RESULTS.name}")
     options = parser.parse_args()
-    known = ("pairwise", "rectified", "step", "maps")
+    known = ("pairwise", "rectified", "step", "many", "maps")
     what = options.what or known
     if unknown := sorted(set(what) - set(known)):
         parser.error(f"what: expected some of {', '.join(known)}, got {', '.join(unknown)}")
@@ -56,6 +56,10 @@ def main() -> None:
         seconds = training_step.run()
         training_step.show(seconds, console)
         results["training_step_seconds"] = seconds
+    if "many" in what:
+        many = many_seeds.run()
+        many_seeds.show(many, console)
+        results["many_seeds_seconds"] = many
     if "maps" in what:
         maps = nonnegative_maps.run(seeds=1 if options.quick else 5)
         nonnegative_maps.show(maps, console)

@@ -27,6 +27,8 @@ from trimetric.norms import Symmetrized as Symmetrized
 from trimetric.norms import WideNorm as WideNorm
 from trimetric.siamese import Siamese as Siamese
 from trimetric.training import fit as fit
+from trimetric.training import fit_many as fit_many
+from trimetric.training_config import Epoch as Epoch
 from trimetric.training_config import History as History
 from trimetric.training_config import TrainingConfig as TrainingConfig
 

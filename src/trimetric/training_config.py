@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from trimetric import checks
 from trimetric.losses import LossName, make_loss
@@ -39,6 +40,10 @@ class TrainingConfig:
     """epochs without a better validation error before stopping; the model ends with the best weights"""
     seed: int = 0
     """of the order of the pairs"""
+    compile: bool = False
+    """compile the networks; pays for long runs, and falls back with a warning where there is no compiler"""
+    precision: Literal["full", "bfloat16"] = "full"
+    """of the forward pass; bfloat16 helps on GPUs and on CPUs that have it (weights and loss stay as they are)"""
     checkpoint_seconds: float = 30.0
     """time between checkpoints"""
 
@@ -49,6 +54,7 @@ class TrainingConfig:
         checks.finite_number("weight_decay", self.weight_decay, above=-1e-300)
         make_schedule(self.schedule)
         make_loss(self.loss, huber_delta=self.huber_delta, gamma=self.gamma)
+        checks.one_of("precision", self.precision, ("full", "bfloat16"))
         if self.clip_norm is not None:
             checks.finite_number("clip_norm", self.clip_norm, above=0)
         if self.average is not None:
