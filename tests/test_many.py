@@ -105,7 +105,23 @@ def test_errors_name_what_was_expected() -> None:
     objects, pairs, targets = problem(10)
     with pytest.raises(ValueError, match=r"seeds: expected one for each of the 3 models, got 1"):
         tm.fit_many(models(), pairs, targets, seeds=[1], objects=objects)
-    with pytest.raises(ValueError, match=r"pairs: expected 3 with their targets"):
+    with pytest.raises(ValueError, match=r"pairs: expected 3, one for each model, got 1"):
         tm.fit_many(models(), [pairs], [targets], seeds=SEEDS, objects=objects)
     with pytest.raises(ValueError, match=r"config: expected compile=False"):
         tm.fit_many(models(), pairs, targets, seeds=SEEDS, config=tm.TrainingConfig(compile=True))
+
+
+def test_watched_pairs_are_recorded_where_they_are_due() -> None:
+    objects, pairs, targets = problem(10)
+    watch = {"all": (pairs, targets), "some": (pairs[:9], targets[:9])}
+    config = settings(epochs=5, validation_epochs=2)
+    history = tm.fit(
+        models()[0].float(), pairs, targets, objects=objects, watch=watch, config=config, progress="silent"
+    )
+    assert [sorted(epoch.watched) for epoch in history.epochs] == [[], ["all", "some"], [], *[["all", "some"]] * 2]
+    members = [member.float() for member in models()]
+    histories = tm.fit_many(members, pairs, targets, seeds=[0, 1, 2], objects=objects, watch=watch, config=config)
+    assert histories[0].epochs[-1].watched == pytest.approx(history.epochs[-1].watched, rel=1e-3)
+    for member, own in zip(members, histories, strict=True):
+        error = (member(objects[pairs[:, 0]], objects[pairs[:, 1]]) - targets).square().mean().item()
+        assert own.epochs[-1].watched["all"] == pytest.approx(error, rel=1e-4)

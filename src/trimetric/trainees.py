@@ -38,8 +38,8 @@ class Trainee(ABC):
         """
 
     @abstractmethod
-    def validation_errors(self, validation: Sequence[PairData]) -> list[float]:
-        """The mean squared error of each member."""
+    def errors(self, data: Sequence[PairData]) -> list[float]:
+        """The mean squared error of each member on its pairs."""
 
     @abstractmethod
     def of_member(self, value: Tensor, member: int) -> Tensor:
@@ -84,13 +84,13 @@ class Single(Trainee):
         (batch,) = batches
         return (self.objective(self.processes.share(batch)) * self.processes.size / len(batch)).reshape(1)
 
-    def validation_errors(self, validation: Sequence[PairData]) -> list[float]:
-        (data,) = validation
+    def errors(self, data: Sequence[PairData]) -> list[float]:
+        (own,) = data
         total = torch.zeros((), dtype=torch.float64)
-        chunks = torch.arange(len(data)).split(EVALUATION_BATCH)
+        chunks = torch.arange(len(own)).split(EVALUATION_BATCH)
         for chunk in chunks[self.processes.rank :: self.processes.size]:
-            total += _squared_error(data.predict(self.model, chunk), data.targets[chunk]).cpu()
-        return [self.processes.sum(total).item() / len(data)]
+            total += _squared_errors(own.predict(self.model, chunk), own.targets[chunk])
+        return [self.processes.sum(total).item() / len(own)]
 
     def of_member(self, value: Tensor, member: int) -> Tensor:  # noqa: ARG002
         return value
@@ -139,13 +139,12 @@ class Stack(Trainee):
         predicted, targets = self._predict(self.data, torch.stack(list(batches)))
         return self.loss(predicted, targets).mean(dim=1)
 
-    def validation_errors(self, validation: Sequence[PairData]) -> list[float]:
-        data, members = _StackedPairs(validation), len(self.models)
+    def errors(self, data: Sequence[PairData]) -> list[float]:
+        stacked, members = _StackedPairs(data), len(self.models)
         total = torch.zeros(members, dtype=torch.float64)
-        for chunk in torch.arange(len(validation[0])).split(max(1, EVALUATION_BATCH // members)):
-            predicted, targets = self._predict(data, chunk.expand(members, -1))
-            total += (predicted - targets).double().square().sum(dim=1).cpu()
-        return (total / len(validation[0])).tolist()
+        for chunk in torch.arange(len(data[0])).split(max(1, EVALUATION_BATCH // members)):
+            total += _squared_errors(*self._predict(stacked, chunk.expand(members, -1)))
+        return (total / len(data[0])).tolist()
 
     def _predict(self, data: _StackedPairs, batches: Tensor) -> tuple[Tensor, Tensor]:
         """Predictions and targets (members, batch)."""
@@ -235,8 +234,8 @@ def _make_loss(config: TrainingConfig) -> Loss:
     return make_loss(config.loss, huber_delta=config.huber_delta, gamma=config.gamma)
 
 
-def _squared_error(predicted: Tensor, targets: Tensor) -> Tensor:
-    return (predicted - targets).double().square().sum()
+def _squared_errors(predicted: Tensor, targets: Tensor) -> Tensor:
+    return (predicted - targets).double().square().sum(dim=-1).cpu()
 
 
 @torch.no_grad()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from trimetric.training_run import TrainingRun, shuffled
 CALIBRATION_BATCHES = 8
 
 Progress = Literal["auto", "silent"]
+PairsAndTargets = tuple[Pairs, Tensor]
 
 
 def fit(
@@ -35,7 +36,8 @@ def fit(
     targets: Float[Tensor, " n"],
     *,
     objects: Tensor | None = None,
-    validation: tuple[Pairs, Tensor] | None = None,
+    validation: PairsAndTargets | None = None,
+    watch: Mapping[str, PairsAndTargets] | None = None,
     config: TrainingConfig | None = None,
     callbacks: Iterable[Callable[[Epoch], object]] = (),
     checkpoint: Path | str | None = None,
@@ -58,6 +60,7 @@ def fit(
         objects: what the indices point at, one row each; by default the indices themselves, for an encoder
             such as `torch.nn.Embedding`.
         validation: pairs and targets that are not trained on; their mean squared error is reported.
+        watch: more pairs and targets by name, whose mean squared errors are only recorded (`Epoch.watched`).
         config: the settings.
         callbacks: called with each finished `Epoch`.
         checkpoint: a file to keep the state of the run in; with several machines, one that all of them can read.
@@ -65,14 +68,15 @@ def fit(
     """
     config = config or TrainingConfig()
     data = PairData(pairs, targets, objects)
-    watched = [] if validation is None else [PairData(*validation, objects)]
+    held_out = [] if validation is None else [PairData(*validation, objects)]
+    watched = {name: [PairData(*own, objects)] for name, own in (watch or {}).items()}
     file = None if checkpoint is None else Path(checkpoint)
     if config.calibrate and not (file is not None and file.exists()):
         calibrate(model, data, _first_rows(data, config))
     remedy = "Start all of them again" + (f" to go on from {file}." if file else "; with checkpoint= it would go on.")
     with connected(targets.device) as processes, clear_loss_of_workers(processes, remedy):
         trainee = Single(model, data, config, processes)
-        run = TrainingRun(trainee, [data], watched, [config.seed], config, processes)
+        run = TrainingRun(trainee, [data], held_out, watched, [config.seed], config, processes)
         return _complete(run, file, progress, lambda epochs: [call(epochs[0]) for call in callbacks])[0]
 
 
@@ -83,7 +87,8 @@ def fit_many(
     *,
     seeds: Sequence[int],
     objects: Tensor | None = None,
-    validation: tuple[Pairs, Tensor] | Sequence[tuple[Pairs, Tensor]] | None = None,
+    validation: PairsAndTargets | Sequence[PairsAndTargets] | None = None,
+    watch: Mapping[str, PairsAndTargets | Sequence[PairsAndTargets]] | None = None,
     config: TrainingConfig | None = None,
     checkpoint: Path | str | None = None,
     progress: Progress = "auto",
@@ -100,6 +105,7 @@ def fit_many(
         seeds: of the order of the pairs, one for each model.
         objects: as in `fit`, for all models.
         validation: pairs and targets for all models, or a list with those of each.
+        watch: as in `fit`, for all models or lists with those of each.
         config: the settings of all models; its seed is not used.
         checkpoint: as in `fit`.
         progress: "silent" prints nothing.
@@ -109,8 +115,10 @@ def fit_many(
         raise ValueError(f"seeds: expected one for each of the {len(models)} models, got {len(seeds)}")
     if config.compile or config.precision != "full":
         raise ValueError("config: expected compile=False and precision='full', the only settings for several models")
-    data = _member_data(pairs, targets, objects, len(models))
-    watched = [] if validation is None else _member_validation(validation, objects, len(models))
+    given = (pairs, targets) if isinstance(targets, Tensor) else list(zip(pairs, targets, strict=False))
+    data = _members("pairs", given, objects, len(models))  # type: ignore[arg-type]
+    held_out = [] if validation is None else _members("validation", validation, objects, len(models))
+    watched = {name: _members(f"watch[{name!r}]", own, objects, len(models)) for name, own in (watch or {}).items()}
     file = None if checkpoint is None else Path(checkpoint)
     if config.calibrate and not (file is not None and file.exists()):
         for model, own, seed in zip(models, data, seeds, strict=True):
@@ -118,7 +126,7 @@ def fit_many(
     with connected(data[0].targets.device) as processes:
         if processes.size > 1:
             raise ValueError("fit_many: expected one process, got several; spread the seeds over them, or use fit")
-        run = TrainingRun(Stack(models, data, config), data, watched, seeds, config, processes)
+        run = TrainingRun(Stack(models, data, config), data, held_out, watched, seeds, config, processes)
         return _complete(run, file, progress, lambda _: None)
 
 
@@ -180,21 +188,12 @@ def _first_rows(data: PairData, config: TrainingConfig) -> Tensor:
     return shuffled(len(data), config.seed, 0)[: CALIBRATION_BATCHES * config.batch_size]
 
 
-def _member_data(
-    pairs: Pairs | Sequence[Pairs], targets: Tensor | Sequence[Tensor], objects: Tensor | None, members: int
+def _members(
+    name: str, given: PairsAndTargets | Sequence[PairsAndTargets], objects: Tensor | None, members: int
 ) -> list[PairData]:
-    if isinstance(targets, Tensor):
-        return [PairData(pairs, targets, objects)] * members  # type: ignore[arg-type]
-    if isinstance(pairs, Tensor) or len(pairs) != members or len(targets) != members:
-        raise ValueError(f"pairs: expected {members} with their targets, one for each model, got {len(pairs)}")
-    return [PairData(*own, objects) for own in zip(pairs, targets, strict=True)]  # type: ignore[misc]
-
-
-def _member_validation(
-    validation: tuple[Pairs, Tensor] | Sequence[tuple[Pairs, Tensor]], objects: Tensor | None, members: int
-) -> list[PairData]:
-    if isinstance(validation, tuple):
-        return [PairData(*validation, objects)] * members  # type: ignore[misc]
-    if len(validation) != members:
-        raise ValueError(f"validation: expected {members}, one for each model, got {len(validation)}")
-    return [PairData(*own, objects) for own in validation]
+    """The pairs of each member, from those of all or from a list."""
+    if isinstance(given, tuple):
+        return [PairData(*given, objects)] * members  # type: ignore[misc]
+    if len(given) != members:
+        raise ValueError(f"{name}: expected {members}, one for each model, got {len(given)}")
+    return [PairData(*own, objects) for own in given]

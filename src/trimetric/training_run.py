@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -27,6 +27,7 @@ class TrainingRun:
         trainee: one model, or several members of one architecture.
         data: the pairs of each member.
         validation: those of each member to measure on, or none.
+        watch: more of them by name, whose errors are only recorded.
         seeds: of the order of each member's pairs.
         config: the settings of all members, but for the seed.
         processes: that this run is spread over.
@@ -37,14 +38,15 @@ class TrainingRun:
         trainee: Trainee,
         data: Sequence[PairData],
         validation: Sequence[PairData],
+        watch: Mapping[str, Sequence[PairData]],
         seeds: Sequence[int],
         config: TrainingConfig,
         processes: Processes,
     ) -> None:
         if config.patience is not None and not validation:
             raise ValueError("patience: expected validation pairs to watch, got none")
-        self.trainee, self.data, self.validation, self.seeds = trainee, data, validation, seeds
-        self.config, self.processes = config, processes
+        self.trainee, self.data, self.validation, self.watch = trainee, data, validation, watch
+        self.seeds, self.config, self.processes = seeds, config, processes
         self.schedule = make_schedule(config.schedule)
         adam = torch.optim.AdamW if config.weight_decay else torch.optim.Adam
         self.optimiser = adam(
@@ -97,15 +99,17 @@ class TrainingRun:
         return self._finish_epoch(epoch, rate) if i + 1 == self.steps_an_epoch else None
 
     def _finish_epoch(self, epoch: int, rate: float) -> list[Epoch]:
-        errors = self._validation_errors()
+        due = (epoch + 1) % self.config.validation_epochs == 0 or epoch + 1 == self.config.epochs
+        validation, watched = self._errors() if due else (None, {})
         records = []
-        for member, (loss_sum, error) in enumerate(zip(self.loss_sums.tolist(), errors, strict=True)):
+        for member, loss_sum in enumerate(self.loss_sums.tolist()):
             record = Epoch(
                 epoch=epoch,
                 loss=loss_sum / len(self.data[0]),
-                validation_mse=error,
+                validation_mse=None if validation is None else validation[member],
                 learning_rate=rate,
                 seconds=self.seconds,
+                watched={name: errors[member] for name, errors in watched.items()},
             )
             records.append(record)
             if not self.histories[member].stopped_early:
@@ -134,12 +138,12 @@ class TrainingRun:
         return self.average or {k: p.detach() for k, p in self.trainee.parameters.items()}
 
     @torch.no_grad()
-    def _validation_errors(self) -> list[float] | list[None]:
-        if not self.validation:
-            return [None] * len(self.seeds)
+    def _errors(self) -> tuple[list[float] | None, dict[str, list[float]]]:
+        """The errors of each member on its validation pairs and on those to watch."""
         self.trainee.set_training(False)
         with self.trainee.with_parameters(self._evaluated()):
-            return self.trainee.validation_errors(self.validation)
+            validation = self.trainee.errors(self.validation) if self.validation else None
+            return validation, {name: self.trainee.errors(data) for name, data in self.watch.items()}
 
     def finish(self) -> list[History]:
         """Leave the trainee with its final weights, ready for use."""
@@ -209,6 +213,7 @@ class TrainingRun:
             "config": json.dumps(settings | {"seeds": list(self.seeds)}, sort_keys=True),
             "data": _fingerprint(self.data),
             "validation": _fingerprint(self.validation),
+            "watch": " ".join(f"{name} {_fingerprint(data)}" for name, data in sorted(self.watch.items())),
             "model": hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest(),
         }
 
