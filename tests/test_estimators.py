@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -217,6 +218,13 @@ def test_it_pickles_and_clones(fitted: DistanceRegressor, points: np.ndarray) ->
     back = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(back.pairwise(points), fitted.pairwise(points))
     assert clone(fitted).get_params() == fitted.get_params()
+
+
+def test_it_becomes_a_model_that_needs_no_pickle(fitted: DistanceRegressor, points: np.ndarray, tmp_path: Path) -> None:
+    fitted.to_model().save(tmp_path / "hills.safetensors")
+    model = tm.Model.load(tmp_path / "hills.safetensors")
+    features = torch.as_tensor(points, dtype=torch.float32)
+    np.testing.assert_allclose(model.all_pairs(features).numpy(), fitted.pairwise(points), rtol=1e-4, atol=1e-3)
 
 
 def test_the_transformer_embeds_objects_so_that_the_head_measures_them(

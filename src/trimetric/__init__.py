@@ -15,6 +15,9 @@ from trimetric.distances import MLPDistance as MLPDistance
 from trimetric.distances import NeuralMetric as NeuralMetric
 from trimetric.distances import NormInduced as NormInduced
 from trimetric.distances import WideMetric as WideMetric
+from trimetric.encoders import MLP as MLP
+from trimetric.export import export as export
+from trimetric.model import Model as Model
 from trimetric.norms import Asymmetrized as Asymmetrized
 from trimetric.norms import CombinedNorm as CombinedNorm
 from trimetric.norms import DeepNorm as DeepNorm

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -86,7 +88,7 @@ class LearnedMetricTransformer(TransformerMixin, PairEstimator, auto_wrap_output
         check_is_fitted(self)
         shape = () if isinstance(X, tuple) else np.asarray(X).shape
         if shape[1:] == self.mean_.shape:
-            return self._encoded(self._objects("X", X))
+            return self._encoded(self._objects("X", cast("ArrayLike", X)))
         ends = self._ends(X)
         embedded = self._encoded(ends.flatten(0, 1))
         return embedded.reshape(len(ends), -1) if len(shape) == 2 else embedded.reshape(len(ends), 2, -1)

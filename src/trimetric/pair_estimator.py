@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+import copy
+from collections.abc import Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
-from torch import Tensor, nn
+from torch import Tensor
 
 from trimetric import checks
 from trimetric.all_pairs import all_pairs
 from trimetric.audit import Audit, audit
 from trimetric.distances import Calibrated
+from trimetric.encoders import MLP
 from trimetric.heads import HeadName, make_head
 from trimetric.losses import LossName
 from trimetric.metric_callable import Asymmetry, MetricCallable
+from trimetric.model import Model
 from trimetric.siamese import Siamese
 from trimetric.training import fit
 from trimetric.training_config import History, TrainingConfig
@@ -153,7 +155,7 @@ class PairEstimator(BaseEstimator):
         sides = validate_data(self, _side_by_side(X), dtype=np.float64, reset=False)  # type: ignore
         return self._standardized(self._halves(sides))
 
-    def _halves(self, sides: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _halves(self, sides: Any) -> NDArray[np.float64]:
         if sides.shape[1] % 2:
             raise ValueError(
                 "X: expected an even number of columns, two objects side by side, "
@@ -211,6 +213,19 @@ class PairEstimator(BaseEstimator):
         check_is_fitted(self)
         return MetricCallable(self._distance, symmetric=self.model_.axioms.symmetric, asymmetry=asymmetry)
 
+    def to_model(self) -> Model:
+        """The trained network as a `trimetric.Model`, to save without a pickle or to export.
+
+        It reads features as they came, and standardizes them in float32: features whose offset is large beside their
+        spread lose digits there, as they do not in this estimator.
+        """
+        check_is_fitted(self)
+        network = copy.deepcopy(self.model_)
+        standardize = network.get_submodule("encoder.standardize")
+        for name, value in (("mean", self.mean_), ("scale", self.scale_)):
+            standardize.get_buffer(name).copy_(torch.as_tensor(value))
+        return Model(network)
+
     def audit(self, X: ArrayLike) -> Audit:  # noqa: N803
         """`trimetric.audit` of the learned distance on objects `(n, d)`."""
         return audit(self.model_, self._objects("X", X))
@@ -238,9 +253,6 @@ def _side_by_side(X: PairsLike) -> Any:  # noqa: N803
     return X
 
 
-def _encoder(features: int, dim: int, widths: Sequence[int]) -> nn.Module:
-    sizes = [features, *(() if widths == () or widths == [] else checks.positive_ints("encoder_widths", widths))]
-    layers: list[nn.Module] = []
-    for fan_in, fan_out in itertools.pairwise(sizes):
-        layers += [nn.Linear(fan_in, fan_out), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Linear(sizes[-1], checks.positive_int("embedding_dim", dim)))
+def _encoder(features: int, dim: int, widths: Sequence[int]) -> MLP:
+    hidden = () if isinstance(widths, Sized) and len(widths) == 0 else checks.positive_ints("encoder_widths", widths)
+    return MLP(features, checks.positive_int("embedding_dim", dim), widths=hidden)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from trimetric.architecture import Described
 from trimetric.axioms import Axioms
 from trimetric.distances import Distance, as_distance
 from trimetric.norms import Norm
 
 
-class Siamese(nn.Module):
+class Siamese(Described):
     r"""$d(\phi(x), \phi(y))$ for an encoder $\phi$ with output `(..., dim)` and a distance (or norm) on its image.
 
     The encoder may be any module; what the distance promises holds between the encoded objects, apart
