@@ -143,6 +143,24 @@ def test_the_head_belongs_to_the_loss() -> None:
     assert torch.equal(again(embeddings, labels), loss(embeddings, labels))
 
 
+@pytest.mark.parametrize("head", HEADS)
+def test_under_autocast_the_head_keeps_its_precision(head: str) -> None:
+    objects, labels = batch()
+    encoder, distance = nn.Linear(10, DIM), TriangleDistance(HEADS[head]())
+    loss, miner = losses.TripletMarginLoss(margin=5, distance=distance), miners.BatchHardMiner(distance=distance)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        embeddings = encoder(objects)
+        value = loss(embeddings, labels, miner(embeddings, labels))
+        matrix = distance(embeddings)
+        paired = distance.pairwise_distance(embeddings, embeddings.flip(0))
+    assert embeddings.dtype == torch.bfloat16
+    assert matrix.dtype == paired.dtype == torch.float32
+    expected = distance.distance(embeddings[:, None].float(), embeddings[None].float())
+    torch.testing.assert_close(matrix, expected, rtol=1e-4, atol=1e-5)
+    value.backward()
+    assert all(p.grad is not None and torch.isfinite(p.grad).all() for p in encoder.parameters())
+
+
 def test_retrieval_and_cross_batch_memory() -> None:
     distance = TriangleDistance(tm.WideNorm(DIM))
     query, reference = torch.randn(9, DIM), torch.randn(40, DIM)

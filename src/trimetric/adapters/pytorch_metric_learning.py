@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from pytorch_metric_learning.distances import BaseDistance
 from torch import Tensor
 
@@ -24,6 +25,8 @@ class TriangleDistance(BaseDistance):
     Multi-Similarity) use the negative or the margin of it, and their constants (`temperature`, `base`,
     `margin`, `beta`) are in units of distance.
 
+    Under `torch.autocast` the encoder computes in half precision, the head in that of its parameters.
+
     The head is a sub-module of this, and this of the loss: optimize `loss.parameters()`, and move the loss by
     `.to(device)`.
     """
@@ -36,8 +39,16 @@ class TriangleDistance(BaseDistance):
 
     def compute_mat(self, query_emb: Tensor, ref_emb: Tensor | None) -> Tensor:
         """The distances of all pairs, `(n, m)`; `all_pairs` bounds the memory."""
-        return all_pairs(self.distance, query_emb, ref_emb, max_memory=self.max_memory)
+        query = self._in_dtype_of_head(query_emb)
+        reference = None if ref_emb is None or ref_emb is query_emb else self._in_dtype_of_head(ref_emb)
+        with torch.autocast(query.device.type, enabled=False):
+            return all_pairs(self.distance, query, reference, max_memory=self.max_memory)
 
     def pairwise_distance(self, query_emb: Tensor, ref_emb: Tensor) -> Tensor:
         """The distance of each query to the reference of the same row, `(n,)`."""
-        return self.distance(query_emb, ref_emb)
+        with torch.autocast(query_emb.device.type, enabled=False):
+            return self.distance(self._in_dtype_of_head(query_emb), self._in_dtype_of_head(ref_emb))
+
+    def _in_dtype_of_head(self, embeddings: Tensor) -> Tensor:
+        # An encoder under autocast emits half precision, in which miners could not tell near distances apart.
+        return embeddings.to(next((p.dtype for p in self.distance.parameters()), embeddings.dtype))
