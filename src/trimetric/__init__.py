@@ -1,5 +1,8 @@
 """Learned distances that can never break the triangle inequality."""
 
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
+
 from trimetric.all_pairs import all_pairs as all_pairs
 from trimetric.audit import Audit as Audit
 from trimetric.audit import audit as audit
@@ -33,3 +36,16 @@ from trimetric.training_config import History as History
 from trimetric.training_config import TrainingConfig as TrainingConfig
 
 __version__ = "0.1.0"
+
+# Imported on first use: they need more than the core does.
+_SUBMODULES = ("adapters", "estimators")
+
+
+def __getattr__(name: str) -> _ModuleType:
+    if name in _SUBMODULES:
+        return _import_module(f"trimetric.{name}")
+    raise AttributeError(f"module 'trimetric' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_SUBMODULES])
