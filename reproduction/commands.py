@@ -49,6 +49,9 @@ def run(
         except KeyboardInterrupt:
             errors.print(f"Interrupted. What was finished is in {ledger.path}; the same command goes on from there.")
             return 130
+        except ConnectionError as error:
+            print(f"python -m reproduction: {error}", file=sys.stderr)
+            return 2
         for text in summary.errors:
             errors.print(text, markup=False, highlight=False)
         if summary.errors:

@@ -55,7 +55,13 @@ class DaskCluster:
     def run(self, function: Callable[[A], B], tasks: list[A]) -> Iterator[B | BaseException]:
         from distributed import Client, as_completed
 
-        with Client(self.address, set_as_default=False) as client:
+        try:
+            client = Client(self.address, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ConnectionError(
+                f"--dask: expected the address of a running Dask scheduler, got {self.address!r}: {error}"
+            ) from error
+        with client:
             # pure=False: a name of its own for each task, so that no result of an earlier sweep is handed out.
             futures = client.map(function, tasks, pure=False)
             for future, result in as_completed(futures, with_results=True, raise_errors=False, loop=client.loop):

@@ -137,7 +137,7 @@ class Figure1(Experiment[Cell]):
                 ],
                 rows=list(PLANE),
                 cells=plane,
-                note="The best of several starts (D12), and its largest triangle defect over all triples of 504 points.",
+                note="The best of several starts (D12); the triangle defect is over all triples of 504 points.",
             ),
             Table(
                 label="figure_motivation_dimensions",

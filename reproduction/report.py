@@ -100,20 +100,20 @@ def _sections(
     experiment: Experiment[Any], labels: tuple[str, ...], rows: list[Row], verdicts: Counter[str]
 ) -> list[Section]:
     """A section for each label that the experiment makes; what has another label goes with the one before it."""
-    command = f"python -m reproduction {experiment.name}"
     tables: dict[str, list[TableView]] = {label: [] for label in labels}
     figures: dict[str, list[FigureView]] = {label: [] for label in labels}
     home = labels[0]
+    runs: set[tuple[str, int]] = set()
     for table in experiment.tables(rows):
         home = table.label if table.label in tables else home
-        made_by = table.command or f"{command}{_flags(experiment, table.runs)}"
+        runs |= table.runs
+        made_by = table.command or _command(experiment, table.runs)
         tables[home].append(_table(table, made_by, verdicts))
     home = labels[0]
-    every = {(row.config, row.seed) for row in rows}
+    command = _command(experiment, runs or {(row.config, row.seed) for row in rows})
     for figure in experiment.figures(rows):
         home = figure.label if figure.label in figures else home
-        made_by = f"{command}{_flags(experiment, every)}"
-        figures[home].append(FigureView(figure.title, figure.alt, figure.data_uri(), figure.broad, made_by))
+        figures[home].append(FigureView(figure.title, figure.alt, figure.data_uri(), figure.broad, command))
     notes = [note for note in experiment.notes(rows) if note]
     sections = []
     for label in labels:
@@ -127,15 +127,22 @@ def _sections(
     return sections
 
 
-def _flags(experiment: Experiment[Any], runs: set[tuple[str, int]]) -> str:
-    """The smallest budget whose cells hold all these runs; of the largest with their seeds, where none does."""
-    for scale in SCALES:
-        keys = {key_of(experiment.name, cell) for cell in experiment.cells(scale, None)}
-        if runs <= {(key.config, key.seed) for key in keys}:
-            break
-    else:
-        return " --paper --seeds " + " ".join(str(seed) for seed in sorted({seed for _, seed in runs}))
-    return "" if scale == "default" or not runs else f" --{scale}"
+def _command(experiment: Experiment[Any], runs: set[tuple[str, int]]) -> str:
+    """What makes these runs: the smallest budget that holds them all, with their seeds if need be; or several."""
+    command = f"python -m reproduction {experiment.name}"
+    if not runs:
+        return command
+    commands: list[tuple[str, set[tuple[str, int]]]] = []
+    for seeds in (None, tuple(sorted({seed for _, seed in runs}))):
+        for scale in SCALES:
+            keys = (key_of(experiment.name, cell) for cell in experiment.cells(scale, seeds))
+            flag = "" if scale == "default" else f" --{scale}"
+            flag += "" if seeds is None else " --seeds " + " ".join(map(str, seeds))
+            commands.append((command + flag, runs & {(key.config, key.seed) for key in keys}))
+    for text, made in commands:
+        if made == runs:
+            return text
+    return " and ".join(text for text, made in commands if made and "--seeds" not in text)
 
 
 def _unmade(label: str, verdicts: Counter[str]) -> Section:
@@ -188,10 +195,10 @@ def _cell(table: Table, row: str, column: Column) -> CellView:
 def _behind(cell: Measured, column: Column) -> tuple[str, ...]:
     if not cell.seeds:
         return ()
-    seeds = "1 seed" if cell.seeds == 1 else f"{cell.seeds} seeds"
+    lines = ["1 seed" if cell.seeds == 1 else f"{cell.seeds} seeds"]
     if cell.statistic == "best" and cell.seeds > 1:
-        seeds = f"best of {seeds} ({spread(cell, column)})"
-    return (seeds, f"{cell.epochs:,} epochs") if cell.epochs else (seeds,)
+        lines = [f"best of {cell.seeds} seeds", spread(cell, column)]
+    return (*lines, f"{cell.epochs:,} epochs") if cell.epochs else tuple(lines)
 
 
 def _linked(text: str) -> Markup:

@@ -119,12 +119,12 @@ class Table:
 
 
 def written(value: Printed) -> str:
-    """A printed number as a reader expects it: 0.057, 3.4e-3, 278000."""
+    """A printed number as a reader expects it: 0.057, 3.4e-5, 278,000."""
     if isinstance(value, str):
         return value
     number = Decimal(value)
     if number == 0 or 1e-3 <= abs(number) < 1e7:
-        return f"{number:f}"
+        return f"{number:,f}"
     return _short(f"{number:e}")
 
 

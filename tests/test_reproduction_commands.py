@@ -82,6 +82,12 @@ def test_a_failed_cell_is_reported_and_the_exit_code_says_so(
     assert "1 failed; the same command tries them again" in errors
 
 
+def test_a_wrong_address_of_a_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["tiny_experiment:Tiny", "--dask", "what://ever:1", "--results", str(tmp_path), "--out", str(tmp_path)]
+    assert main(arguments) == 2
+    assert "--dask: expected the address of a running Dask scheduler, got 'what://ever:1'" in capsys.readouterr().err
+
+
 def test_all_experiments_load_under_their_names() -> None:
     for name, entry in EXPERIMENTS.items():
         assert entry.load().name == name
