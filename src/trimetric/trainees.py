@@ -99,7 +99,8 @@ class Single(Trainee):
         nn.utils.clip_grad_norm_(self.parameters.values(), max_norm)
 
     def set_training(self, training: bool) -> None:
-        self.model.train(training)
+        if self.model.training != training:
+            self.model.train(training)
 
     @torch.no_grad()
     def load(self, values: dict[str, Tensor]) -> None:
@@ -172,12 +173,13 @@ class Stack(Trainee):
             gradient.mul_(factors.view(-1, *[1] * (gradient.ndim - 1)))
 
     def set_training(self, training: bool) -> None:
-        for model in self.models:
-            model.train(training)
+        if self.models[0].training != training:  # the one that is called, with the weights of all
+            self.models[0].train(training)
 
     @torch.no_grad()
     def load(self, values: dict[str, Tensor]) -> None:
         for member, model in enumerate(self.models):
+            model.eval()
             own = dict(model.named_parameters()) | dict(model.named_buffers())
             for name, value in (values | self.buffers).items():
                 own[name].copy_(value[member])
