@@ -31,6 +31,18 @@ EXPERIMENTS: dict[str, Entry] = {
         "the four-node graph that no Euclidean space can hold",
         ("figure_motivation",),
     ),
+    "norms-2d": Entry(
+        "reproduction.norms_2d:Norms2D",
+        "random norms of the plane, learned from 16 or 128 vectors",
+        (
+            "table_2d_norm_results",
+            "table_2d_norm_results_2",
+            "table_2d_norm_results_0.5",
+            "figure_2d_norm_balls",
+            "figure_2d_norm_balls_appendix_squares",
+            "figure_2d_norm_balls_appendix_hull",
+        ),
+    ),
     "pairwise-time": Entry(
         "reproduction.computation_time:ComputationTime",
         "computation time of all pairs, from the benchmarks' results",
