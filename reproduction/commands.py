@@ -32,7 +32,7 @@ def run(
     out: Path,
 ) -> int:
     """Run experiments one after the other; gives the exit code."""
-    console, errors = Console(), Console(stderr=True)
+    console, errors = Console(width=None if sys.stdout.isatty() else 150), Console(stderr=True)
     executor: Executor = DaskCluster(dask) if dask else Cores(jobs)
     failed = False
     for name in names:

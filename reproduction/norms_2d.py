@@ -76,7 +76,8 @@ METRICS = ("Maha", "DN", "WN", "WN rectified")
 
 DEEP = tuple(itertools.product((2, 3, 4, 5), (10, 50, 250)))
 WIDE = tuple(itertools.product((2, 10, 50), (2, 10, 50)))
-SHAPES: dict[str, tuple[tuple[int, ...], ...]] = {
+Shapes = dict[str, tuple[tuple[int, ...], ...]]
+SHAPES: Shapes = {
     "Maha": ((),),
     "DN": DEEP,
     "WN": WIDE,
@@ -294,8 +295,8 @@ def _our_recipe(rows: list[Row]) -> Table:
         columns=[Column(model, format=".1e") for model in _OURS],
         rows=[f"{kind} {size}" for kind in KINDS for size in SIZES],
         cells=cells,
-        note="The scale is calibrated before the first step, and the rate falls from 1e-2 to 0 by a cosine. Fewer shapes "
-        "are tried: " + "; ".join(f"{model} {_list(shapes)}" for model, shapes in _OURS.items()) + ".",
+        note="The scale is calibrated before the first step, and the rate falls from 1e-2 to 0 by a cosine. Fewer "
+        "shapes are tried: " + "; ".join(f"{model} {_list(shapes)}" for model, shapes in _OURS.items()) + ".",
     )
 
 
