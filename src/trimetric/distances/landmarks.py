@@ -5,12 +5,13 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from trimetric import checks
 from trimetric.activations import PoolName
 from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
+from trimetric.norms.pairs import Scratch
+from trimetric.pooled import PairFunction, Projection
 
 
 class LandmarkBound(Distance):
@@ -25,7 +26,8 @@ class LandmarkBound(Distance):
     $\sum_l |w_{kl}| \le 1$.  A mixture is a potential, one number a point, so few of them stand for many landmarks
     (their maximum is at most that of the landmarks themselves).
 
-    A quasimetric for any coordinates: each component is relu or the absolute value of a linear function of $y - x$.
+    A quasimetric for any coordinates: each component is relu or the absolute value of the difference of a potential,
+    however that was rounded.
     **A lower bound of $D$** where the coordinates are its exact landmark distances (all in one unit), for every
     value of the weights, hence an admissible and consistent heuristic; `Calibrated` would scale that away.
 
@@ -67,11 +69,26 @@ class LandmarkBound(Distance):
         if self.directed:
             to, from_ = x.chunk(2, dim=-1)
             x = torch.cat([-to, from_], dim=-1)
-        return x if self.raw_weight is None else F.linear(x, self.weight)
+        if self.raw_weight is None:
+            return x
+        # A matrix product may round equal rows differently, and then d(x, x) would not be 0.
+        return torch.stack([(x * row).sum(dim=-1) for row in self.weight], dim=-1)
 
     def components(
         self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
     ) -> Float[Tensor, "*#batch k"]:
-        # Not the difference of two potentials: that would cost the digits of small bounds.
-        difference = self.potentials(y - x)
+        return self._bound(self.potentials(y) - self.potentials(x))
+
+    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:  # noqa: ARG002
+        return self.potentials(x)
+
+    def pairwise(self) -> PairFunction:
+        scratch = Scratch()
+        return lambda px, py: self._bound(scratch.differences("potentials", px, py))
+
+    @property
+    def pair_floats(self) -> int:
+        return 3 * self.num_components
+
+    def _bound(self, difference: Tensor) -> Tensor:
         return difference.relu() if self.directed else difference.abs()
