@@ -61,9 +61,7 @@ def all_pairs(
     """
     budget = checks.byte_count("max_memory", max_memory)
     if isinstance(distance, Siamese):
-        same = y is None or y is x
-        x = distance.encoder(x)
-        y = x if same else distance.encoder(y)
+        x, y = distance.encode_rows(x, y)
         distance = distance.distance
     elif isinstance(distance, Norm):
         distance = as_distance("distance", distance)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 from torch import Tensor
 
 _INTEGER = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _BASE = -7046029254386353131  # odd, with scattered bits
 
 
-def row_keys(x: Float[Tensor, "n dim"]) -> Int[Tensor, " n"]:
+def row_keys(x: Num[Tensor, "n dim"]) -> Int[Tensor, " n"]:
     """A number for each row, the same for equal rows: a polynomial in the bits of its entries, modulo 2^64."""
-    bits = (x.detach() + 0.0).view(_INTEGER[x.element_size()]).long()  # -0.0 + 0.0 = 0.0
+    x = x.detach()
+    # -0.0 + 0.0 = 0.0
+    bits = (x + 0.0).view(_INTEGER[x.element_size()]).long() if x.is_floating_point() else x.long()
+    # The bits of a short number are its high ones, which a product modulo 2^64 pushes out: fold them down first.
+    bits = bits ^ ((bits >> 32) & 0xFFFFFFFF)  # masked, as >> copies the sign
+    bits = bits ^ ((bits >> 16) & 0xFFFFFFFFFFFF)
     powers = torch.full((x.shape[1],), _BASE, device=x.device).cumprod(dim=0)
     return (bits * powers).sum(dim=1)
 
@@ -24,3 +29,15 @@ def equal_rows(
     i, j = (x_keys.unsqueeze(1) == y_keys).nonzero().unbind(1)
     same = (x[i] == y[j]).all(dim=1)
     return i[same], j[same]
+
+
+def first_equal_row(objects: Tensor) -> Int[Tensor, " n"]:
+    """For each object along the first axis, the first one that is equal to it (at most itself).
+
+    Two different objects with one key would hide it, at odds of n^2 to 2^64; each is then its own first.
+    """
+    rows = objects.flatten(1) if objects.ndim > 1 else objects.unsqueeze(1)
+    here = torch.arange(len(rows), device=rows.device)
+    _, group = torch.unique(row_keys(rows), return_inverse=True)
+    first = torch.full_like(here, len(rows)).scatter_reduce(0, group, here, "amin")[group]
+    return torch.where((rows == rows[first]).all(dim=1), first, here)
