@@ -40,10 +40,9 @@ class Siamese(nn.Module):
             start, end = encoded[: x.shape[0]], encoded[x.shape[0] :]
         else:
             start, end = self.encoder(x), self.encoder(y)
-        axes = x.ndim - (start.ndim - 1)  # of one object
-        if axes == y.ndim - (end.ndim - 1):
-            equal = x == y
-            equal = equal.flatten(-axes).all(dim=-1) if axes > 0 else equal
+        if _is_batch_of(start, x) and _is_batch_of(end, y) and x.ndim - start.ndim == y.ndim - end.ndim:
+            axes = x.ndim - start.ndim + 1  # of one object
+            equal = (x == y).flatten(-axes).all(dim=-1) if axes else x == y
             end = torch.where(equal.unsqueeze(-1), _with_gradient_of(end, start), end)
         return self.distance(start, end)
 
@@ -58,6 +57,10 @@ class Siamese(nn.Module):
         encoded = torch.cat([self.encoder(x), self.encoder(y)])
         encoded = _with_gradient_of(encoded, encoded[first_equal_row(torch.cat([x, y]))])
         return encoded[: len(x)], encoded[len(x) :]
+
+
+def _is_batch_of(encoded: Tensor, objects: Tensor) -> bool:
+    return objects.shape[: encoded.ndim - 1] == encoded.shape[:-1]
 
 
 def _with_gradient_of(encoded: Tensor, value: Tensor) -> Tensor:
