@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 import trimetric as tm
 from benchmarks.memory import peak_bytes
+from trimetric.norms import rectified_kernel
 
 DIM = zoo.DIM
 every_object = pytest.mark.parametrize("name", zoo.OBJECTS)
@@ -152,3 +153,29 @@ def test_backward_memory_is_bounded(norm: tm.Norm) -> None:
     by_definition = peak_bytes(lambda: norm(x.unsqueeze(0) - x.unsqueeze(1)).sum().backward())
     assert bounded < 4 * 16 * 2**20
     assert bounded * 3 < by_definition
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("width", [1, 4, 6])
+def test_rectified_loops_equal_the_definition(
+    monkeypatch: pytest.MonkeyPatch, compiled: bool, threads: int, width: int
+) -> None:
+    if compiled:
+        pytest.importorskip("numba")
+    else:
+        monkeypatch.setattr(rectified_kernel, "_compile", lambda: None)
+    norm = tm.WideNorm(DIM, components=3, width=width).double()
+    x, y = (torch.randn(n, DIM, dtype=torch.float64, requires_grad=True) for n in (9, 70))
+    torch.set_num_threads(threads)
+    try:
+        fast = tm.all_pairs(norm, x, y)
+        gradients = torch.autograd.grad(fast.square().sum(), (x, y, norm.weight))
+    finally:
+        torch.set_num_threads(1)
+    slow = definition(tm.NormInduced(norm), x, y)
+    torch.testing.assert_close(fast, slow, rtol=1e-10, atol=0)
+    torch.testing.assert_close(gradients, torch.autograd.grad(slow.square().sum(), (x, y, norm.weight)))
+    with torch.no_grad():
+        x[2, 0] = torch.nan
+        assert (tm.all_pairs(norm, x, y).isnan() == definition(tm.NormInduced(norm), x, y).isnan()).all()

@@ -19,6 +19,9 @@ from trimetric.distances import ResidualMetric as ResidualMetric
 from trimetric.distances import SymmetrizedMetric as SymmetrizedMetric
 from trimetric.distances import TollMetric as TollMetric
 from trimetric.distances import WideMetric as WideMetric
+from trimetric.encoders import MLP as MLP
+from trimetric.export import export as export
+from trimetric.model import Model as Model
 from trimetric.norms import Asymmetrized as Asymmetrized
 from trimetric.norms import CombinedNorm as CombinedNorm
 from trimetric.norms import DeepNorm as DeepNorm

@@ -1,4 +1,4 @@
-"""Checkpoints that a killed run can trust: one safetensors file, replaced atomically, with a checksum."""
+"""Tensors and plain data in one safetensors file that can be trusted: replaced atomically, with a checksum."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-FORMAT = "trimetric-checkpoint-1"
+CHECKPOINT = "trimetric-checkpoint-1"
 
 
 class CheckpointError(RuntimeError):
-    """A checkpoint that cannot be used, and why."""
+    """A file that cannot be used, and why."""
 
 
 def previous(path: Path) -> Path:
@@ -26,15 +26,8 @@ def previous(path: Path) -> Path:
 
 
 def write_checkpoint(path: Path, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
-    """Replace the checkpoint; killed at any moment, this leaves a whole one behind."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    text = json.dumps(state, sort_keys=True)
-    metadata = {"format": FORMAT, "state": text, "sha256": _digest(contiguous, text)}
-    fresh = path.with_name(path.name + ".writing")
-    save_file(contiguous, fresh, metadata=metadata)
-    with fresh.open("rb+") as file:
-        os.fsync(file.fileno())
+    """Replace the checkpoint, keeping the one before it; killed at any moment, this leaves a whole one behind."""
+    fresh = _write_beside(path, tensors, state, CHECKPOINT)
     if path.exists():
         kept = path.with_name(path.name + ".keeping")
         kept.unlink(missing_ok=True)
@@ -43,19 +36,41 @@ def write_checkpoint(path: Path, tensors: dict[str, Tensor], state: dict[str, An
     fresh.replace(path)
 
 
+def write_file(path: Path, tensors: dict[str, Tensor], state: dict[str, Any], *, form: str) -> None:
+    """Write or replace a file of the given form, wholly or not at all."""
+    _write_beside(path, tensors, state, form).replace(path)
+
+
+def _write_beside(path: Path, tensors: dict[str, Tensor], state: dict[str, Any], form: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Copies: safetensors refuses tensors that share memory.
+    own = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    text = json.dumps(state, sort_keys=True)
+    fresh = path.with_name(path.name + ".writing")
+    save_file(own, fresh, metadata={"format": form, "state": text, "sha256": _digest(own, text)})
+    with fresh.open("rb+") as file:
+        os.fsync(file.fileno())
+    return fresh
+
+
 def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The tensors and the state of a checkpoint.  Nothing in the file is ever executed."""
+    return read_file(path, form=CHECKPOINT, noun="checkpoint")
+
+
+def read_file(path: Path, *, form: str, noun: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and the state of a file of the given form.  Nothing in the file is ever executed."""
+    if not path.exists():
+        raise CheckpointError(f"{path}: no such file")
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"{path}: cannot be read, it is truncated or no {noun} ({error}).{_hint(path)}") from None
+    if metadata.get("format") != form:
         raise CheckpointError(
-            f"{path}: cannot be read, it is truncated or no checkpoint ({error}).{_hint(path)}"
-        ) from None
-    if metadata.get("format") != FORMAT:
-        raise CheckpointError(
-            f"{path}: expected a checkpoint of format {FORMAT}, got {metadata.get('format', 'another kind of file')}."
+            f"{path}: expected a {noun} of format {form}, got {metadata.get('format', 'another kind of file')}."
         )
     if metadata.get("sha256") != _digest(tensors, metadata["state"]):
         raise CheckpointError(f"{path}: the checksum does not match, the file was damaged or changed.{_hint(path)}")

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from trimetric import checks
 from trimetric.activations import PoolName, make_pool
+from trimetric.architecture import Described
 from trimetric.axioms import Axioms
 
 # What all_pairs keeps of n points: tensors with n rows, nested as the object that made them likes.
@@ -18,7 +19,7 @@ Projection = Any
 PairFunction = Callable[[Projection, Projection], Tensor]
 
 
-class Pooled(nn.Module):
+class Pooled(Described):
     """A module on vectors of size `dim` whose value pools `num_components` components.
 
     A wrapper hands its `inner` module over, and takes from it the projection and, with `pool=None`, the

@@ -5,13 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from trimetric.architecture import Described
 from trimetric.axioms import Axioms
 from trimetric.distances import Distance, as_distance
 from trimetric.equal_rows import first_equal_row
 from trimetric.norms import Norm
 
 
-class Siamese(nn.Module):
+class Siamese(Described):
     r"""$d(\phi(x), \phi(y))$ for an encoder $\phi$ with output `(..., dim)` and a distance (or norm) on its image.
 
     The encoder may be any module; what the distance promises holds between the encoded objects, apart

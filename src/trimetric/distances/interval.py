@@ -42,7 +42,7 @@ class IntervalQuasimetric(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         starts, order, ends = torch.broadcast_tensors(*self._sorted(x), self.groups.split(y))
         ends = ends.gather(-1, order)
-        reach = torch.cummax(torch.maximum(starts, ends), dim=-1).values
+        reach = _running_maximum(torch.maximum(starts, ends))
         covered = torch.cat([starts[..., :1], reach[..., :-1]], dim=-1)
         return (reach - torch.maximum(covered, starts)).sum(dim=-1)
 
@@ -64,3 +64,12 @@ class IntervalQuasimetric(Distance):
         grouped = self.groups.split(x)
         order = grouped.detach().argsort(dim=-1)
         return grouped.gather(-1, order), order
+
+
+def _running_maximum(values: Tensor) -> Tensor:
+    """The largest so far, along the last axis; in log2 steps of plain maxima, which every exporter knows."""
+    shift = 1
+    while shift < values.shape[-1]:
+        values = torch.cat([values[..., :shift], torch.maximum(values[..., shift:], values[..., :-shift])], dim=-1)
+        shift *= 2
+    return values

@@ -4,7 +4,7 @@ $\|b-a\|_2$ goes by the identity $\|a\|^2 + \|b\|^2 - 2\,a \cdot b$, a matrix pr
 digits that $\|a\|^2 + \|b\|^2$ does not share with $\|b-a\|^2$, so pairs that would lose too many (the
 "close" ones) are computed again from their difference, in the distances and in the gradients.
 
-$\|\mathrm{relu}(b-a)\|_2$ has no such identity; it accumulates one coordinate at a time.
+$\|\mathrm{relu}(b-a)\|_2$ has no such identity; it accumulates over the coordinates, in a compiled loop on CPUs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from trimetric.norms.rectified_kernel import compiled_kernels, over_components
 from trimetric.pooled import Projection
 
 # Close: ||b - a||^2 <= CLOSE (||a||^2 + ||b||^2).  Other pairs lose at most 5 bits of the square.
@@ -128,33 +129,51 @@ class _EuclideanPairs(torch.autograd.Function):
 class _RectifiedPairs(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor, out: Tensor, scratch: Scratch) -> Tensor:  # type: ignore[override]
-        excess = scratch.take("excess", out.shape, out)
-        difference = _rectified_difference(a, b)
-        for j, (a_j, b_j) in enumerate(_coordinates(a, b)):
-            difference(a_j, b_j, excess)
-            if j == 0:
-                torch.mul(excess, excess, out=out)
-            else:
-                out.addcmul_(excess, excess)
-        distances = out.sqrt_()
+        ctx.kernels = compiled_kernels(out)
+        if ctx.kernels is not None:
+            over_components(ctx.kernels.distances, a.mT.contiguous(), b.mT.contiguous(), out)
+        else:
+            _rectified_distances(a, b, out, scratch)
         ctx.mark_dirty(out)
         ctx.scratch = scratch
-        ctx.save_for_backward(a, b, distances)
-        return distances
+        ctx.save_for_backward(a, b, out)
+        return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
         a, b, distances = ctx.saved_tensors
         pull = _divide_or_zero(grad, distances)
-        excess = ctx.scratch.take("excess", pull.shape, pull)
-        grad_a, grad_b = [], []
-        difference = _rectified_difference(a, b)
-        for a_j, b_j in _coordinates(a, b):
-            difference(a_j, b_j, excess).mul_(pull)
-            grad_a.append(excess.sum(2))
-            grad_b.append(excess.sum(1))
-        return torch.stack(grad_a, dim=-1).neg_(), torch.stack(grad_b, dim=-1), None, None
+        if ctx.kernels is None:
+            return *_rectified_gradients(a, b, pull, ctx.scratch), None, None
+        a, b = a.mT.contiguous(), b.mT.contiguous()
+        grad_a, grad_b = torch.zeros_like(a), torch.zeros_like(b)
+        over_components(ctx.kernels.gradients, a, b, pull.contiguous(), grad_a, grad_b)
+        return grad_a.mT, grad_b.mT, None, None
+
+
+def _rectified_distances(a: Tensor, b: Tensor, out: Tensor, scratch: Scratch) -> None:
+    """Into `out`, one coordinate at a time."""
+    excess = scratch.take("excess", out.shape, out)
+    difference = _rectified_difference(a, b)
+    for j, (a_j, b_j) in enumerate(_coordinates(a, b)):
+        difference(a_j, b_j, excess)
+        if j == 0:
+            torch.mul(excess, excess, out=out)
+        else:
+            out.addcmul_(excess, excess)
+    out.sqrt_()
+
+
+def _rectified_gradients(a: Tensor, b: Tensor, pull: Tensor, scratch: Scratch) -> tuple[Tensor, Tensor]:
+    excess = scratch.take("excess", pull.shape, pull)
+    grad_a, grad_b = [], []
+    difference = _rectified_difference(a, b)
+    for a_j, b_j in _coordinates(a, b):
+        difference(a_j, b_j, excess).mul_(pull)
+        grad_a.append(excess.sum(2))
+        grad_b.append(excess.sum(1))
+    return torch.stack(grad_a, dim=-1).neg_(), torch.stack(grad_b, dim=-1)
 
 
 def _not_positive(values: Tensor) -> Tensor:

@@ -1,0 +1,86 @@
+"""A trained distance as a file that runs without this package: ONNX, or a program of `torch.export`."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from trimetric.distances import Distance
+from trimetric.model import Model
+from trimetric.siamese import Siamese
+
+
+def export(model: Model | Siamese | Distance, path: Path | str, *, example: Tensor | None = None) -> Path:
+    """Write the map from two batches of objects to their distances, for batches of any size.
+
+    The suffix chooses: `.onnx` (inputs `x` and `y`, output `distance`; needs the extra `onnx`) or `.pt2`
+    (`torch.export.load`).
+
+    Args:
+        model: what to export.
+        path: the file to write.
+        example: objects as the network reads them, two or more; needed only where they cannot be told from the model.
+    """
+    file = Path(path)
+    if file.suffix not in (".onnx", ".pt2"):
+        raise ValueError(f"path: expected a name that ends in .onnx or .pt2, got {file.name!r}")
+    network = model.network if isinstance(model, Model) else model
+    rows = _example(model) if example is None else example
+    if len(rows) < 2:
+        rows = rows.repeat(2, *[1] * (rows.ndim - 1))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    batch = torch.export.Dim("batch", min=1)
+    shapes = {"x": {0: batch}, "y": {0: batch}}
+    inputs = (rows[:2], rows[:2].clone())
+    fresh = file.with_name(f"{file.stem}.writing{file.suffix}")
+    was_training = network.training
+    try:
+        program = torch.export.export(network.eval(), inputs, dynamic_shapes=shapes)
+        if file.suffix == ".pt2":
+            torch.export.save(program, fresh)
+        else:
+            _write_onnx(program, fresh)
+    finally:
+        network.train(was_training)
+    fresh.replace(file)
+    return file
+
+
+def _write_onnx(program: torch.export.ExportedProgram, file: Path) -> None:
+    try:
+        import onnxscript  # noqa: F401
+    except ImportError:
+        raise ImportError("export to ONNX needs the extra: pip install 'trimetric[onnx]'") from None
+    # The exporter warns about itself, and about packages that it could have used.
+    logging.getLogger("torch.onnx._internal.exporter._registration").setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            program,
+            f=str(file),
+            input_names=["x", "y"],
+            output_names=["distance"],
+            external_data=False,
+            dynamo=True,
+            verbose=False,
+        )
+
+
+def _example(model: Model | Siamese | Distance) -> Tensor:
+    """Objects such as the network reads."""
+    if isinstance(model, Model):
+        return model.objects()[:2] if model.ids is not None else _example(model.network)
+    if isinstance(model, Distance):
+        return torch.randn(2, model.dim)
+    for layer in model.encoder.modules():
+        if isinstance(layer, nn.Embedding):
+            return torch.arange(2)
+        if isinstance(layer, nn.Linear):
+            return torch.randn(2, layer.in_features)
+        if next(layer.children(), None) is None and next(layer.parameters(), None) is not None:
+            break
+    raise ValueError("example: expected two objects as the encoder reads them, since they cannot be told from it")
