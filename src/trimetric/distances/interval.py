@@ -67,7 +67,9 @@ class IntervalQuasimetric(Distance):
 
 
 def _running_maximum(values: Tensor) -> Tensor:
-    """The largest so far, along the last axis; in log2 steps of plain maxima, which every exporter knows."""
+    """The largest so far, along the last axis; for compilers in log2 steps of maxima, which every exporter knows."""
+    if not torch.compiler.is_compiling():
+        return torch.cummax(values, dim=-1).values
     shift = 1
     while shift < values.shape[-1]:
         values = torch.cat([values[..., :shift], torch.maximum(values[..., shift:], values[..., :-shift])], dim=-1)
