@@ -8,15 +8,13 @@ from torch.nn import functional as F
 
 from trimetric import checks
 
-DEFAULT_WIDTH = 16
-
 
 class Groups:
-    """`dim` coordinates in `components` groups of equal width, by default 16; the last is filled up with zeros."""
+    """`dim` coordinates in `components` groups of equal width, or as many as `width` gives; zeros fill up the last."""
 
-    def __init__(self, dim: int, components: int | None) -> None:
+    def __init__(self, dim: int, components: int | None, *, width: int) -> None:
         checks.positive_int("dim", dim)
-        wanted = -(-dim // DEFAULT_WIDTH) if components is None else checks.positive_int("components", components)
+        wanted = -(-dim // width) if components is None else checks.positive_int("components", components)
         self.width = -(-dim // wanted)
         self.padding = wanted * self.width - dim
         if self.padding >= self.width:

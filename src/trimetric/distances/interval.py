@@ -31,7 +31,7 @@ class IntervalQuasimetric(Distance):
     """
 
     def __init__(self, dim: int, *, components: int | None = None, pool: PoolName = "maxmean") -> None:
-        groups = Groups(dim, components)
+        groups = Groups(dim, components, width=16)
         super().__init__(dim, num_components=groups.count, pool=pool)
         self.groups = groups
         # A shift moves the intervals of a group against each other.

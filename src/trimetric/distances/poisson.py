@@ -42,7 +42,7 @@ class PoissonQuasimetric(Distance):
 
     Args:
         dim: number of coordinates.
-        components: groups of coordinates; by default groups of 16.
+        components: groups of coordinates; by default groups of 4.
         shape: of the sets.
         pool: of the components.
     """
@@ -56,7 +56,7 @@ class PoissonQuasimetric(Distance):
         pool: PoolName = "mean",
     ) -> None:
         checks.one_of("shape", shape, ("half-line", "gaussian"))
-        groups = Groups(dim, components)
+        groups = Groups(dim, components, width=4)  # a wider one is near 1 for most pairs at the start
         super().__init__(dim, num_components=groups.count, pool=pool)
         self.groups, self.shape = groups, shape
         self.raw_weight = nn.Parameter(torch.ones(groups.count))

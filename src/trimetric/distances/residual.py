@@ -31,7 +31,7 @@ class ResidualMetric(Distance):
     axioms = Axioms()
 
     def __init__(self, dim: int, *, components: int = 1, pool: PoolName = "mean") -> None:
-        groups = Groups(dim, components)
+        groups = Groups(dim, components, width=dim)
         super().__init__(dim, num_components=groups.count, pool=pool)
         self.groups = groups
 

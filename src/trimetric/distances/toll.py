@@ -53,17 +53,17 @@ class TollMetric(Distance):
         inner = as_distance("distance", distance)
         checks.one_of("per", per, ("head", "component"))
         checks.one_of("map", map, ("softplus", "abs"))
-        self_shared = inner.axioms.symmetric if shared is None else shared
+        one_toll = inner.axioms.symmetric if shared is None else shared
         tolls = inner.num_components if per == "component" else 1
         super().__init__(
-            inner.dim + tolls * (1 if self_shared else 2), num_components=inner.num_components, pool=None, inner=inner
+            inner.dim + tolls * (1 if one_toll else 2), num_components=inner.num_components, pool=None, inner=inner
         )
-        self.shared, self.map = self_shared, map
+        self.shared, self.map = one_toll, map
         self.axioms = inner.axioms.but(
             reflexive=True,
             # Points that differ in a toll only may be at distance 0.
             definite=False,
-            symmetric=inner.axioms.symmetric and self_shared,
+            symmetric=inner.axioms.symmetric and one_toll,
             homogeneous=inner.axioms.homogeneous and map == "abs",
             translation_invariant=False,
             monotone=False,
