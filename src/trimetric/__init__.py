@@ -11,9 +11,16 @@ from trimetric.distances import Calibrated as Calibrated
 from trimetric.distances import ConvexNetwork as ConvexNetwork
 from trimetric.distances import Discounted as Discounted
 from trimetric.distances import Distance as Distance
+from trimetric.distances import IntervalQuasimetric as IntervalQuasimetric
+from trimetric.distances import LandmarkBound as LandmarkBound
 from trimetric.distances import MLPDistance as MLPDistance
 from trimetric.distances import NeuralMetric as NeuralMetric
 from trimetric.distances import NormInduced as NormInduced
+from trimetric.distances import PoissonQuasimetric as PoissonQuasimetric
+from trimetric.distances import RandersMetric as RandersMetric
+from trimetric.distances import ResidualMetric as ResidualMetric
+from trimetric.distances import SymmetrizedMetric as SymmetrizedMetric
+from trimetric.distances import TollMetric as TollMetric
 from trimetric.distances import WideMetric as WideMetric
 from trimetric.encoders import MLP as MLP
 from trimetric.export import export as export
@@ -28,6 +35,7 @@ from trimetric.norms import PolyhedralNorm as PolyhedralNorm
 from trimetric.norms import PositiveDefinite as PositiveDefinite
 from trimetric.norms import Symmetrized as Symmetrized
 from trimetric.norms import WideNorm as WideNorm
+from trimetric.recommended import recommended as recommended
 from trimetric.siamese import Siamese as Siamese
 from trimetric.training import fit as fit
 from trimetric.training import fit_many as fit_many

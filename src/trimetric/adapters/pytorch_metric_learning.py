@@ -39,10 +39,7 @@ class TriangleDistance(BaseDistance):
 
     def compute_mat(self, query_emb: Tensor, ref_emb: Tensor | None) -> Tensor:
         """The distances of all pairs, `(n, m)`; `all_pairs` bounds the memory."""
-        query = self._in_dtype_of_head(query_emb)
-        reference = None if ref_emb is None or ref_emb is query_emb else self._in_dtype_of_head(ref_emb)
-        with torch.autocast(query.device.type, enabled=False):
-            return all_pairs(self.distance, query, reference, max_memory=self.max_memory)
+        return all_pairs(self.distance, query_emb, ref_emb, max_memory=self.max_memory)
 
     def pairwise_distance(self, query_emb: Tensor, ref_emb: Tensor) -> Tensor:
         """The distance of each query to the reference of the same row, `(n,)`."""
