@@ -76,5 +76,5 @@ def _flat(notes: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in notes.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
-        elif value not in (None, False, []):
+        elif value is not None and value is not False and value != []:
             yield prefix + key, value
