@@ -35,7 +35,7 @@ class General:
     def say(self, text: str) -> None:
         """For people."""
         if not (self.quiet or self.as_json):
-            print(text)
+            print(text, flush=True)
 
     def answer(self, **data: Any) -> None:
         """For programs."""
