@@ -303,6 +303,16 @@ def test_export(city: Path, capsys: pytest.CaptureFixture[str]) -> None:
     torch.testing.assert_close(torch.export.load("m.pt2").module()(x, y), model.network(x, y))
 
 
+def test_the_smallest_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    for text, pairs in {"a,b,1\n": 1, "a,b,0\nb,a,0\n": 2, "a,b,1\nb,c,2\nc,a,3\n": 3}.items():
+        Path("p.csv").write_text(HEADER + text)
+        told = answer(capsys, "fit", "p.csv", "-o", "m.safetensors", *QUICK)
+        assert told["errors"]["on"] == ("training pairs" if pairs < 3 else told["errors"]["on"])
+        assert told["audit"]["holds"]
+    told = answer(capsys, "fit", "p.csv", "-o", "m.safetensors", *QUICK, "--validation", 0)
+    assert told["errors"]["pairs"] == 3
+
+
 # Stopped, and gone on
 
 
@@ -351,6 +361,8 @@ def test_a_training_that_diverges_saves_nothing(city: Path, capsys: pytest.Captu
 FILES: dict[str, str | bytes] = {
     "good.csv": HEADER + "a,b,1\nb,c,2\nc,a,3\n",
     "objects.csv": "id,x\na,1\nb,2\n",
+    "all.csv": "id,x\na,1\nb,2\nc,3\n",
+    "m.npy": "not read",
     "zero.csv": HEADER + "a,b,0\nb,c,2\n",
     "loops.csv": HEADER + "a,a,0\n",
     "text.csv": HEADER + "a,b,1\nb,c,abc\n",
@@ -402,6 +414,13 @@ BAD: dict[str, tuple[list[str], str]] = {
     "epochs": (["fit", "good.csv", *OUT, "--epochs", "0"], "--epochs: expected a positive integer, got 0"),
     "batch": (["fit", "good.csv", *OUT, "--batch-size", "-1"], "--batch-size: expected a positive integer, got -1"),
     "dim": (["fit", "good.csv", *OUT, "--dim", "0"], "--dim: expected a positive integer, got 0"),
+    "dim of features": (
+        ["fit", "zero.csv", *OUT, "--features", "all.csv", "--dim", "0"],
+        "--dim: expected a positive integer, got 0",
+    ),
+    "seed": (["fit", "good.csv", *OUT, "--seed", "-1"], "--seed: expected a whole number from 0"),
+    "edges of a matrix": (["fit", "m.npy", *OUT, "--edges"], "--edges: expected rows of edges, got the matrix m.npy"),
+    "read and written": (["predict", "MODEL", "good.csv", "-o", "./good.csv"], "--output: good.csv: expected another"),
     "validation": (["fit", "good.csv", *OUT, "--validation", "1"], "--validation: expected a part from 0 to below 1"),
     "patience": (
         ["fit", "good.csv", *OUT, "--validation", "0", "--patience", "3"],

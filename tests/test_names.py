@@ -41,6 +41,7 @@ FRESH = {
         "assert all(callable(f) for f in (tm.all_pairs, tm.audit, tm.export))"
     ),
     "sub-modules come when asked for": "import trimetric as tm; tm.losses.make_loss('squared'); tm.norms.WideNorm",
+    "a star means the table": "from trimetric import *; assert all_pairs and WideNorm and fit",
     "a model file names any class": (
         "import trimetric.model; from trimetric.architecture import build;"
         "build({'class': 'MLP', 'arguments': {'in_features': 2, 'out_features': 3}})"

@@ -64,7 +64,7 @@ def test_array_files(tmp_path: Path) -> None:
 name_texts = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1).filter(lambda name: name.strip() == name)
 
 
-@given(st.lists(st.tuples(name_texts, name_texts, st.floats(0, allow_nan=False)), min_size=1))
+@given(st.lists(st.tuples(name_texts, name_texts, st.floats(0, allow_nan=False, width=32)), min_size=1))
 def test_what_is_written_is_read_back(rows: list[tuple[str, str, float]]) -> None:
     import tempfile
 
@@ -87,6 +87,11 @@ MALFORMED: dict[str, tuple[str, str | bytes | None, str]] = {
     "NaN": ("p.csv", HEADER + "a,b,1\nb,c,nan\n", "p.csv, line 3: distance: expected a number >= 0, got 'nan'"),
     "negative": ("p.csv", HEADER + "a,b,-2\n", "p.csv, line 2: distance: expected a number >= 0, got '-2'"),
     "infinite": ("p.csv", HEADER + "a,b,inf\n", "p.csv, line 2: distance: expected a finite number (unreach"),
+    "too large": (
+        "p.csv",
+        HEADER + "a,b,1e39\n",
+        "p.csv, line 2: distance: expected a number up to 3.4e+38, got '1e39'",
+    ),
     "no id": ("p.csv", HEADER + "a,b,1\n,c,1\n", "p.csv, line 3: from: expected an id, got nothing"),
     "itself": ("p.csv", HEADER + "a,b,1\nb,b,2\n", "p.csv, line 3: distance: expected 0 from 'b' to itself, got '2'"),
     "two distances": (
@@ -181,7 +186,7 @@ def test_features(tmp_path: Path) -> None:
     assert arrays.values.tolist() == found.values.tolist()
     for text, message in {
         "x,id\n1,a\n2,b\n3,a\n": "f.csv, line 4: id: expected different ids, got 'a' as in .*f.csv, line 2",
-        "x,id\n1,a\ninf,b\n": "f.csv, line 3: x: expected a finite number, got 'inf'",
+        "x,id\n1,a\ninf,b\n": "f.csv, line 3: x: expected a finite number up to 3.4e\\+38, got 'inf'",
         "x,id\n1,a\nParis,b\n": "f.csv, line 3: x: expected a number, got 'Paris'",
         "id\na\n": "f.csv: expected columns of numbers beside 'id', got none",
         "name,x\na,1\n": "f.csv: expected a column 'id', got the columns 'name', 'x'",

@@ -80,6 +80,8 @@ _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return sorted(_MODULE_OF)
     if name in _MODULE_OF:
         value = getattr(import_module(_MODULE_OF[name]), name)
         globals()[name] = value

@@ -123,7 +123,10 @@ class Fit:
 
         unreachable = self.loss == "discounted" or self.drop_unreachable
         hint = "; --from-column, --to-column and --distance-column give other names, --matrix reads a matrix"
-        if self.matrix or holds_a_matrix(self.pairs):
+        is_matrix = self.matrix or holds_a_matrix(self.pairs)
+        if is_matrix and self.edges:
+            raise InputError(f"--edges: expected rows of edges, got the matrix {self.pairs}")
+        if is_matrix:
             found = read_matrix(self.pairs, unreachable=unreachable)
         elif self.edges:
             found = read_edges(

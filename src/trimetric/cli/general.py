@@ -32,6 +32,10 @@ class General:
     as_json: Annotated[bool, arg(name="json")] = False
     """print one JSON object instead of text"""
 
+    def check(self) -> None:
+        if not 0 <= self.seed < 1 << 32:
+            raise InputError(f"--seed: expected a whole number from 0 to 2^32 - 1, got {self.seed}")
+
     def say(self, text: str) -> None:
         """For people."""
         if not (self.quiet or self.as_json):

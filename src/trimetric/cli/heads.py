@@ -28,6 +28,7 @@ def make_network(
     head: str, *, objects: int, features: int | None, dim: int, widths: Sequence[int], symmetric: bool, concave: int
 ) -> Siamese:
     """An encoder of features, or a table of one point for each object, below a calibrated head."""
+    checks.positive_int("dim", dim)
     encoder = _points(objects, dim) if features is None else MLP(features, dim, widths=tuple(widths))
     inner = HEADS[head](dim, symmetric)
     if symmetric and not inner.axioms.symmetric:
@@ -39,7 +40,7 @@ def make_network(
 
 def _points(objects: int, dim: int) -> nn.Embedding:
     """Points about 1 apart: there the concave units begin bent, and learn."""
-    points = nn.Embedding(objects, checks.positive_int("dim", dim))
+    points = nn.Embedding(objects, dim)
     nn.init.normal_(points.weight, std=1 / math.sqrt(2 * dim))
     return points
 

@@ -13,7 +13,7 @@ import trimetric
 from trimetric.tables.errors import InputError
 
 # A sub-command is a line here and a file of its name beside this one, with a dataclass of its options by the same name,
-# capitalised, whose `run` returns the exit code.
+# capitalised, that has the field `general: General` and a `run` that returns the exit code.
 COMMANDS = {
     "example": "write a small city with one-way streets to try the others on",
     "fit": "learn a distance from pairs, a matrix or a graph",
@@ -74,6 +74,7 @@ def _parsed(name: str, words: list[str]) -> Any:
 
 def _run(command: Any) -> int:
     try:
+        command.general.check()
         code = command.run()
         sys.stdout.flush()
         return code

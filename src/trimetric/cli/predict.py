@@ -65,6 +65,8 @@ class Predict:
         self._check()
         if self.output is not None:
             output_file("--output", self.output, ".csv", ".tsv")
+            if self.output.resolve() in [file.resolve() for file in (self.pairs, self.features) if file is not None]:
+                raise InputError(f"--output: {self.output}: expected another file than the one that is read")
         model = self._model()
         if self.pairs is not None:
             return self._answer_file(model, self.pairs)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from trimetric.tables.errors import InputError, existing, unknown_suffix
 from trimetric.tables.text import DELIMITERS, row_and_line, text_rows
 
+LARGEST = float(np.finfo(np.float32).max)  # what a network can read
 CHUNK = 1 << 10  # small: rows that stay in cache are transposed faster
 ARRAYS = (".parquet", ".npz")
 

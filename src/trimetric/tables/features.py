@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trimetric.tables.columns import first, read_table
+from trimetric.tables.columns import LARGEST, first, read_table
 from trimetric.tables.errors import InputError
 
 
@@ -45,9 +45,9 @@ def read_features(file: Path, *, id_column: str = "id", columns: Sequence[str] |
             f"{table.where(again)}: {id_column}: expected different ids, got {name!r} as in {table.where(before)}"
         )
     for name, values in table.numbers.items():
-        bad = first(~np.isfinite(values))
+        bad = first(~(np.abs(values) <= LARGEST))
         if bad is not None:
-            raise table.error(bad, name, "a finite number")
+            raise table.error(bad, name, f"a finite number up to {LARGEST:.2g}")
     order = list(table.names)
     return FeatureTable(
         names=[order[code] for code in codes],

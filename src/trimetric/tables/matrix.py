@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trimetric.tables.columns import first, floats, is_number, load_arrays
+from trimetric.tables.columns import LARGEST, first, floats, is_number, load_arrays
 from trimetric.tables.errors import InputError, unknown_suffix
 from trimetric.tables.pairs import PairTable
 from trimetric.tables.text import DELIMITERS, numbered_rows
@@ -83,6 +83,9 @@ def _check(file: Path, names: Sequence[str], matrix: NDArray[np.float64], *, unr
     bad = first(~(flat >= 0))
     if bad is not None:
         raise refuse(bad, "a number >= 0")
+    huge = first(np.isfinite(flat) & (flat > LARGEST))
+    if huge is not None:
+        raise refuse(huge, f"a number up to {LARGEST:.2g}")
     endless = None if unreachable else first(np.isinf(flat))
     if endless is not None:
         raise refuse(endless, "a finite number (unreachable pairs need the discounted loss)")

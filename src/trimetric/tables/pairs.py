@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trimetric.tables.columns import Table, first, read_table
+from trimetric.tables.columns import LARGEST, Table, first, read_table
 from trimetric.tables.errors import InputError
 
 
@@ -82,6 +82,9 @@ def check_distances(table: Table, column: str, *, unreachable: bool) -> None:
     bad = first(~(values >= 0))
     if bad is not None:
         raise table.error(bad, column, "a number >= 0")
+    huge = first(np.isfinite(values) & (values > LARGEST))
+    if huge is not None:
+        raise table.error(huge, column, f"a number up to {LARGEST:.2g}")
     endless = None if unreachable else first(np.isinf(values))
     if endless is not None:
         raise table.error(endless, column, "a finite number (unreachable pairs need the discounted loss)")
