@@ -18,8 +18,8 @@ import torch
 import trimetric as tm
 from trimetric.cli import main
 from trimetric.cli.fit import Fit
-from trimetric.cli.heads import HEADS
 from trimetric.cli.main import COMMANDS, _parsed
+from trimetric.heads import HEADS
 from trimetric.losses import LOSSES
 from trimetric.schedules import SCHEDULES
 
@@ -98,7 +98,7 @@ def test_printed_commands_can_be_typed() -> None:
 
 def test_options_are_those_of_the_library() -> None:
     hints = get_type_hints(Fit)
-    assert set(get_args(hints["head"])) == set(HEADS)
+    assert set(get_args(hints["head"])) == {*HEADS, "mlp"}
     assert set(get_args(hints["loss"])) == set(LOSSES)
     assert set(get_args(hints["schedule"])) == set(SCHEDULES)
 
@@ -165,7 +165,7 @@ def test_quiet_is_silent(city: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert sorted(file.name for file in Path().iterdir()) == ["d.csv", "m.safetensors"]
 
 
-@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("head", [*HEADS, "mlp"])
 def test_every_head(head: str, city: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = answer(capsys, "fit", city / "pairs.csv", "-o", "m.safetensors", *QUICK, "--head", head, "--epochs", 1)
     assert told["audit"]["promised"]["triangle"] == (head != "mlp")
@@ -319,9 +319,9 @@ def test_the_smallest_tables(capsys: pytest.CaptureFixture[str]) -> None:
 def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_command_goes_on(
     city: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from trimetric.cli import training_run
+    from trimetric.cli import train
 
-    whole = training_run.fit
+    whole = train.fit
 
     def interrupted(*arguments: Any, **named: Any) -> Any:
         def stop(epoch: Any) -> None:
@@ -331,15 +331,15 @@ def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_command_goes_on(
         return whole(*arguments, callbacks=[stop], **named)
 
     command = ["fit", str(city / "pairs.csv"), "-o", "m.safetensors", *QUICK]
-    monkeypatch.setattr(training_run, "CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(training_run, "fit", interrupted)
+    monkeypatch.setattr(train, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(train, "fit", interrupted)
     assert main(command) == 130
     assert capsys.readouterr().err.splitlines()[-1] == (
         "stopped; the same command goes on from m.safetensors.checkpoint"
     )
     assert not Path("m.safetensors").exists()
 
-    monkeypatch.setattr(training_run, "fit", whole)
+    monkeypatch.setattr(train, "fit", whole)
     assert main([*command, "--batch-size", "100"]) == 2
     assert "belongs to another run: config differ" in (told := capsys.readouterr().err)
     assert "--restart begins anew" in told

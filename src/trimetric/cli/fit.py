@@ -58,7 +58,7 @@ class Fit:
     feature_columns: tuple[str, ...] = ()
     """the features to use; all unless given"""
 
-    head: Literal["wide", "deep", "mahalanobis", "euclidean", "mlp"] = "wide"
+    head: Literal["wide", "deep", "interval", "mahalanobis", "euclidean", "mlp"] = "wide"
     """the distance between points; mlp is a plain network that promises nothing"""
     symmetric: bool = False
     """d(x, y) = d(y, x); with --edges, streets go both ways"""
@@ -100,7 +100,7 @@ class Fit:
         features = self._features()
         pairs = self._pairs(features)
 
-        from trimetric.cli.training_run import train
+        from trimetric.cli.train import train
 
         return train(self, output, pairs, features)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,11 @@ from torch import Tensor
 import trimetric
 from trimetric.audit import Audit, audit
 from trimetric.checkpoint import CheckpointError, previous
-from trimetric.cli.heads import make_network
 from trimetric.cli.held_out import errors, hold_out
+from trimetric.cli.network import make_network
 from trimetric.encoders import MLP
 from trimetric.model import Model
+from trimetric.processes import started_together
 from trimetric.siamese import Siamese
 from trimetric.tables.errors import InputError
 from trimetric.tables.features import FeatureTable
@@ -32,6 +34,9 @@ PREDICTED_AT_ONCE = 1 << 16
 
 
 def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable | None) -> int:
+    processes = started_together()
+    if not processes.first:
+        options = replace(options, general=replace(options.general, quiet=True, as_json=False))
     general, device = options.general, options.general.torch_device()
     config = _config(options)
     distances = pairs.distances
@@ -56,7 +61,7 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
     general.say(f"{options.head} head in {options.dim} dimensions, {weights:,} weights")
 
     checkpoint = output.with_name(output.name + ".checkpoint")
-    if options.restart:
+    if options.restart and processes.first:
         _remove(checkpoint)
     elif checkpoint.exists():
         general.say(f"going on from {checkpoint}")
@@ -95,8 +100,9 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
         "epochs": len(history.epochs),
         "errors": {"on": found_on, **found},
     }
-    model.save(output)
-    _remove(checkpoint)
+    if processes.first:
+        model.save(output)
+        _remove(checkpoint)
     _tell(options, output, history, model.notes["errors"], report, weights)
     return 0 if report.holds else 1
 
