@@ -2,20 +2,28 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo report test browser lint bench clean
 .DEFAULT_GOAL := demo
 
 demo: .venv/ready  ## Fit the four-node graph of Figure 1, audit the result, draw it
 	$(BIN)/python -m reproduction.figure1
 
-test: .venv/ready lint  ## Everything that CI runs
+test: .venv/ready lint browser  ## Everything that CI runs
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+browser:  ## Debian's Chromium, which the test of the report opens; where it cannot be had, that test is skipped
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	  || echo "No Chromium here, and no right to install it: the browser test will be skipped"
 
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+
+report: .venv/ready  ## The page that sets our tables and figures beside the paper's, from the ledgers
+	$(BIN)/python -m reproduction report
 
 bench: .venv/ready  ## The speed and memory numbers of the README, as ratios measured in one run
 	$(BIN)/python -m benchmarks

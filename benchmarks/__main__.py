@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from benchmarks import nonnegative_maps, pairwise, training_step
+from benchmarks import interval, many_seeds, nonnegative_maps, pairwise, training_step
 
 RESULTS = Path(__file__).parent / "results.json"
 
@@ -23,14 +23,14 @@ def main() -> None:
         description=__doc__,
         epilog="examples: python -m benchmarks | python -m benchmarks pairwise --quick | python -m benchmarks step",
     )
-    parser.add_argument("what", nargs="*", help="pairwise, rectified, step, maps; all of them by default")
+    known = ("pairwise", "rectified", "interval", "step", "many", "maps")
+    parser.add_argument("what", nargs="*", help=f"{', '.join(known)}; all of them by default")
     parser.add_argument("--quick", action="store_true", help="mini-batches up to 128 and one seed")
     parser.add_argument(
         "--budget", type=float, default=3.0, help="seconds for each cell of pairwise; slow ones need 45"
     )
     parser.add_argument("--save", action="store_true", help=f"write the numbers to {RESULTS.name}")
     options = parser.parse_args()
-    known = ("pairwise", "rectified", "step", "maps")
     what = options.what or known
     if unknown := sorted(set(what) - set(known)):
         parser.error(f"what: expected some of {', '.join(known)}, got {', '.join(unknown)}")
@@ -52,10 +52,18 @@ def main() -> None:
             "Wide Norm 32x32 by broadcasting"
         )
         results["rectified_against_paper"] = ratio
+    if "interval" in what:
+        growth = interval.run(batches=(64, 128) if options.quick else interval.BATCHES, budget=options.budget)
+        interval.show(growth, console)
+        results["interval"] = [asdict(row) for row in growth]
     if "step" in what:
         seconds = training_step.run()
         training_step.show(seconds, console)
         results["training_step_seconds"] = seconds
+    if "many" in what:
+        many = many_seeds.run()
+        many_seeds.show(many, console)
+        results["many_seeds_seconds"] = many
     if "maps" in what:
         maps = nonnegative_maps.run(seeds=1 if options.quick else 5)
         nonnegative_maps.show(maps, console)

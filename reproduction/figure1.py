@@ -1,184 +1,257 @@
 """Figure 1: four nodes that no Euclidean space can hold.
 
 A and D are both at distance 1 from B and from C, which are 2 apart, so that in a Euclidean space both must sit
-halfway between B and C; but A and D are 2 apart.  The nodes are one-hot vectors, embedded in the plane by a
-linear map that is trained together with the norm.
+halfway between B and C; but A and D are 2 apart.  The nodes are one-hot vectors, embedded by a linear map that is
+trained together with the norm: in the plane, where our norms reach an error of 0, and in more dimensions, which do not
+help a Euclidean norm.
 
-Run it by `python -m reproduction.figure1`; it prints the errors beside the paper's, audits what was learned, and
-draws the picture.
+`python -m reproduction.figure1` fits afresh, prints the errors beside the paper's, audits what was learned and draws
+the picture; `python -m reproduction figure1` does the same with a ledger, and is what the report is made from.
 """
 
 from __future__ import annotations
 
-import argparse
+import math
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
-import matplotlib as mpl
 import torch
-from matplotlib.axes import Axes
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
-from torch import Tensor, nn
+from torch import nn
 
 import trimetric as tm
-from reproduction.paper import paper_values
+from reproduction import figure1_plots
+from reproduction.experiment import Experiment, Result, Scale
+from reproduction.figures import Figure
+from reproduction.rows import Row, longest, pick
+from reproduction.tables import Column, Table, measured
 
-NODES = "ABCD"
-EDGES = [("A", "B"), ("A", "C"), ("D", "B"), ("D", "C")]
 DISTANCES = torch.tensor([[0.0, 1, 1, 2], [1, 0, 2, 1], [1, 2, 0, 1], [2, 1, 1, 0]])
 PAIRS = torch.triu_indices(4, 4, offset=1)
-RED, BLUE, GREY = "#c0392b", "#1f5fa8", "#8a8f98"
+EUCLIDEAN_FLOOR = (3 - 2 * math.sqrt(2)) / 3
+"""the least mean squared error over the six pairs in any Euclidean space: a square of the best side"""
+DIRECTIONS = 180
+
+MODELS: dict[str, Callable[[int], tm.Distance]] = {
+    "Euclidean": lambda dim: tm.NormInduced(tm.Euclidean(dim)),
+    "Mahalanobis": lambda dim: tm.NormInduced(tm.Mahalanobis(dim)),
+    "Deep Norm": lambda dim: tm.NormInduced(tm.Symmetrized(tm.DeepNorm(dim, widths=(32, 32)))),
+    "Wide Norm": lambda dim: tm.NormInduced(tm.WideNorm(dim, components=16, width=2, symmetric=True)),
+    "MLP (no metric)": lambda dim: tm.MLPDistance(dim, widths=(32, 32)),
+}
+PLANE = ("Mahalanobis", "Deep Norm", "Wide Norm", "MLP (no metric)")
+"""the models of the first table"""
+DIMENSIONS = ("Euclidean", "Mahalanobis", "Deep Norm", "Wide Norm")
+"""the models of the second"""
 
 
 @dataclass(frozen=True)
 class Config:
-    """Settings of the fit."""
+    """How much is done."""
 
     steps: int = 1500
     """Adam steps, on all six pairs at once"""
-    learning_rate: float = 0.02
-    """at the start; it falls to 0 by a cosine"""
-    seeds: int = 3
-    """starts; the one with the smallest error is kept"""
+    seeds: tuple[int, ...] = (0, 1, 2)
+    """starts; the table shows the one with the smallest error"""
+    starts_beyond: int = 1
+    """how many of them in more dimensions than 2, where a Euclidean norm ends at its floor from each"""
+    euclidean_dims: tuple[int, ...] = (2, 3, 5, 10)
+    our_dims: tuple[int, ...] = (2,)
 
 
-MODELS: dict[str, Callable[[], tm.Distance]] = {
-    "Mahalanobis": lambda: tm.NormInduced(tm.Mahalanobis(2)),
-    "Deep Norm": lambda: tm.NormInduced(tm.Symmetrized(tm.DeepNorm(2, widths=(32, 32)))),
-    "Wide Norm": lambda: tm.NormInduced(tm.WideNorm(2, components=16, width=2, symmetric=True)),
-    "MLP (no metric)": lambda: tm.MLPDistance(2, widths=(32, 32)),
+CONFIGS: dict[Scale, Config] = {
+    "quick": Config(steps=600, seeds=(0,), euclidean_dims=(2, 10)),
+    "default": Config(),
+    "paper": Config(seeds=tuple(range(10)), starts_beyond=10, our_dims=(2, 3, 5, 10)),
 }
 
 
 @dataclass(frozen=True)
-class Fit:
-    """A trained model and its error."""
+class Cell:
+    """One fit."""
 
-    model: tm.Siamese
-    mse: float
+    model: str
+    dim: int
+    steps: int
+    seed: int
+    learning_rate: float = 0.02
+    """at the start; it falls to 0 by a cosine"""
 
-    @property
-    def embedding(self) -> Tensor:
-        with torch.no_grad():
-            return self.model.encoder(torch.eye(4))
 
+class Figure1(Experiment[Cell]):
+    """Errors in the plane beside the paper's, and in more dimensions."""
 
-def fit(make: Callable[[], tm.Distance], config: Config, advance: Callable[[], None] = lambda: None) -> Fit:
-    """The best of several starts."""
-    fits = []
-    for seed in range(config.seeds):
-        torch.manual_seed(seed)
-        model = tm.Siamese(nn.Linear(4, 2, bias=False), make())
-        optimiser = torch.optim.Adam(model.parameters(), lr=config.learning_rate)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, config.steps)
+    name: ClassVar[str] = "figure1"
+
+    def cells(self, scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
+        config = CONFIGS[scale]
+        dims = {name: config.our_dims if name.endswith("Norm") else config.euclidean_dims for name in DIMENSIONS}
+        return [
+            Cell(name, dim, config.steps, seed)
+            for name, dims in {**dims, "MLP (no metric)": (2,)}.items()
+            for dim in dims
+            for seed in (seeds or config.seeds)[: None if dim == 2 or seeds else config.starts_beyond]
+        ]
+
+    def run(self, cell: Cell) -> list[Result]:
+        model = fit(cell)
         start, end = torch.eye(4)[PAIRS]
-        target = DISTANCES[*PAIRS]
-        for _ in range(config.steps):
-            optimiser.zero_grad()
-            (model(start, end) - target).square().mean().backward()
-            optimiser.step()
-            schedule.step()
         with torch.no_grad():
-            fits.append(Fit(model, (model(start, end) - target).square().mean().item()))
-        advance()
-    return min(fits, key=lambda result: result.mse)
+            mse = (model(start, end) - DISTANCES[*PAIRS]).square().mean().item()
+            points = model.encoder(torch.eye(4))
+        results = [Result("mse", mse, cell.steps)]
+        if cell.dim == 2:
+            results += [
+                Result("embedding", points.tolist(), cell.steps),
+                *_audit(model.distance, points, cell.steps),
+            ]
+            if model.distance.axioms.homogeneous:
+                turn = torch.arange(DIRECTIONS) * (2 * math.pi / DIRECTIONS)
+                with torch.no_grad():
+                    norms = model.distance(torch.zeros(2), torch.stack([turn.cos(), turn.sin()], dim=-1))
+                results.append(Result("norm of each direction", norms.tolist(), cell.steps))
+        return results
+
+    def tables(self, rows: list[Row]) -> list[Table]:
+        plane = {
+            (name, column): value
+            for name in PLANE
+            for column, value in {
+                "MSE": measured(pick(rows, "mse", {"model": name, "dim": 2}), "best"),
+                "triangle defect": _of_best(rows, name, "triangle_defect"),
+                "promises hold": _of_best(rows, name, "promises"),
+            }.items()
+        }
+        dims = CONFIGS["paper"].our_dims
+        return [
+            Table(
+                label="figure_motivation",
+                title="The four-node graph in the plane",
+                corner="model",
+                columns=[
+                    Column("MSE", format=".3f"),
+                    Column("triangle defect", better=None),
+                    Column("promises hold", better=None),
+                ],
+                rows=list(PLANE),
+                cells=plane,
+                note="The best of several starts (D12); the triangle defect is over all triples of 504 points.",
+            ),
+            Table(
+                label="figure_motivation_dimensions",
+                title="More dimensions do not help a Euclidean norm: MSE",
+                corner="model",
+                columns=[Column(f"R^{dim}", format=".4f") for dim in dims],
+                rows=list(DIMENSIONS),
+                cells={
+                    (name, f"R^{dim}"): measured(pick(rows, "mse", {"model": name, "dim": dim}), "best")
+                    for name in DIMENSIONS
+                    for dim in dims
+                },
+                note=f"No Euclidean space of any dimension does better than (3 - 2 sqrt 2)/3 = {EUCLIDEAN_FLOOR:.4f}.",
+            ),
+        ]
+
+    def figures(self, rows: list[Row]) -> list[Figure]:
+        fits = {name: _best(rows, name) for name in PLANE if name != "MLP (no metric)"}
+        balls = {
+            name: figure1_plots.Ball(
+                mse=best.value,
+                points=_same_run(rows, best, "embedding"),
+                norms=_same_run(rows, best, "norm of each direction"),
+            )
+            for name, best in fits.items()
+            if best is not None
+        }
+        if not balls:
+            return []
+        errors = {
+            name: {
+                dim: best.value
+                for dim in CONFIGS["paper"].our_dims
+                if (best := measured(pick(rows, "mse", {"model": name, "dim": dim}), "best")) is not None
+            }
+            for name in DIMENSIONS
+        }
+        return [figure1_plots.embeddings(balls), figure1_plots.dimensions(errors, EUCLIDEAN_FLOOR)]
+
+    def notes(self, rows: list[Row]) -> list[str]:
+        reports = (_of_best(rows, name, "audit") for name in ("Deep Norm", "MLP (no metric)"))
+        return [report for report in reports if report is not None]
 
 
-def audits(fits: dict[str, Fit]) -> dict[str, tm.Audit]:
-    """Each distance on its four embedded nodes and 500 random points of the plane around them."""
-    generator = torch.Generator().manual_seed(0)
-    cloud = torch.randn(500, 2, generator=generator)
-    return {
-        name: tm.audit(result.model.distance, torch.cat([result.embedding, cloud * result.embedding.std()]))
-        for name, result in fits.items()
-    }
+def fit(cell: Cell) -> tm.Siamese:
+    torch.manual_seed(cell.seed)
+    model = tm.Siamese(nn.Linear(4, cell.dim, bias=False), MODELS[cell.model](cell.dim))
+    optimiser = torch.optim.Adam(model.parameters(), lr=cell.learning_rate)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, cell.steps)
+    start, end = torch.eye(4)[PAIRS]
+    target = DISTANCES[*PAIRS]
+    for _ in range(cell.steps):
+        optimiser.zero_grad()
+        (model(start, end) - target).square().mean().backward()
+        optimiser.step()
+        schedule.step()
+    return model
 
 
-def table(fits: dict[str, Fit], reports: dict[str, tm.Audit]) -> Table:
-    paper = paper_values("figure_motivation")
-    out = Table(title="The four-node graph in the plane")
-    for column in ("model", "MSE", "the paper's", "triangle defect", "promises hold"):
-        out.add_column(column, justify="left" if column == "model" else "right")
-    for name, result in fits.items():
-        report = reports[name]
-        printed = f"{paper[name]:.3f}" if name in paper else ""
-        verdict = ("yes" if report.holds else "NO") if report.promised.triangle else "promises nothing"
-        out.add_row(name, f"{result.mse:.3f}", printed, f"{report.triangle_defect:.3g}", verdict)
-    return out
+def _audit(distance: tm.Distance, points: torch.Tensor, steps: int) -> list[Result]:
+    """On the four embedded nodes and 500 random points of the plane around them."""
+    cloud = torch.randn(500, 2, generator=torch.Generator().manual_seed(0))
+    report = tm.audit(distance, torch.cat([points, cloud * points.std()]))
+    promises = ("yes" if report.holds else "NO") if report.promised.triangle else "promises nothing"
+    return [
+        Result("triangle_defect", report.triangle_defect, steps),
+        Result("promises", promises, steps),
+        Result("audit", str(report), steps),
+    ]
 
 
-def figure(fits: dict[str, Fit], path: Path) -> None:
-    """The graph, and each learned unit ball (around A) with the embedded nodes."""
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
-    plotted = {name: result for name, result in fits.items() if result.model.axioms.triangle}
-    plot, axes = plt.subplots(1, 1 + len(plotted), figsize=(3.1 * (1 + len(plotted)), 3.3), layout="constrained")
-    places = {"A": (0, 1), "B": (-1, 0), "C": (1, 0), "D": (0, -1)}
-    for first, second in EDGES:
-        (x0, y0), (x1, y1) = places[first], places[second]
-        axes[0].plot([x0, x1], [y0, y1], color=GREY, lw=2, zorder=1)
-        axes[0].text((x0 + x1) * 0.62, (y0 + y1) * 0.62, "1", color=GREY, ha="center", va="center", fontsize=11)
-    for node, (x, y) in places.items():
-        axes[0].scatter(x, y, s=420, color=BLUE, zorder=2)
-        axes[0].text(x, y, node, color="white", ha="center", va="center", fontsize=12, weight="bold", zorder=3)
-    axes[0].set(title="the graph", xlim=(-1.5, 1.5), ylim=(-1.5, 1.5))
-    for axis, (name, result) in zip(axes[1:], plotted.items(), strict=True):
-        _ball(axis, result)
-        axis.set_title(f"{name}: MSE {result.mse:.3f}")
-    for axis in axes:
-        axis.set_aspect("equal")
-        axis.set_xticks([])
-        axis.set_yticks([])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    plot.savefig(path, dpi=160, bbox_inches="tight")
-    plt.close(plot)
+def _best(rows: list[Row], name: str) -> Row | None:
+    """The start with the smallest error in the plane."""
+    return min(longest(pick(rows, "mse", {"model": name, "dim": 2})), key=lambda row: row.value, default=None)
 
 
-def _ball(axis: Axes, result: Fit) -> None:
-    points = result.embedding - result.embedding[0]  # A is the centre of the balls
-    reach = 1.3 * points.abs().max().item()
-    ticks = torch.linspace(-reach, reach, 400)
-    grid = torch.stack(torch.meshgrid(ticks, ticks, indexing="xy"), dim=-1)
-    with torch.no_grad():
-        distance = result.model.distance(points[0], grid)
-    axis.contourf(ticks, ticks, distance, levels=[0, 1], colors=[RED], alpha=0.12)
-    axis.contour(ticks, ticks, distance, levels=[1, 2], colors=[RED], linewidths=[2, 1], linestyles=["-", ":"])
-    axis.scatter(*points.T, s=60, color=BLUE, zorder=3)
-    # Nodes that the model could not tell apart share a label.
-    labels: dict[tuple[int, int], list[str]] = {}
-    for node, point in zip(NODES, points, strict=True):
-        cell = (round(8 * point[0].item() / reach), round(8 * point[1].item() / reach))
-        labels.setdefault(cell, []).append(node)
-    for nodes in labels.values():
-        x, y = points[NODES.index(nodes[0])]
-        axis.annotate(
-            ", ".join(nodes), (x, y), xytext=(7, 7), textcoords="offset points", color=BLUE, fontsize=12, weight="bold"
-        )
+def _same_run(rows: list[Row], best: Row, metric: str) -> Any:
+    return next(row.value for row in rows if row.run == best.run and row.metric == metric)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m reproduction.figure1", description=__doc__)
-    parser.add_argument("--output", type=Path, default=Path("out/figure1.png"), help="where the picture goes")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    config, console = Config(), Console()
-    with Progress(console=console, transient=True) as progress:
-        fits = {}
-        for name, make in MODELS.items():
-            task = progress.add_task(name, total=config.seeds)
-            fits[name] = fit(make, config, lambda task=task: progress.advance(task))
-    reports = audits(fits)
-    console.print(table(fits, reports))
-    console.print()
-    for name in ("Deep Norm", "MLP (no metric)"):
-        console.print(str(reports[name]), highlight=False, soft_wrap=True)
-    figure(fits, options.output)
-    console.print(f"\nThe picture of the graph, the embeddings and the learned balls: {options.output}")
+def _of_best(rows: list[Row], name: str, metric: str) -> str | None:
+    """What the best start of a model reported, as text; None without runs."""
+    best = _best(rows, name)
+    if best is None:
+        return None
+    value = _same_run(rows, best, metric)
+    return value if isinstance(value, str) else f"{value:.3g}"
+
+
+def demo(out: Path = Path("out")) -> None:
+    """Figure 1 of the paper: fit, audit, draw.
+
+    Args:
+        out: folder for the pictures.
+    """
+    from rich.console import Console
+
+    from reproduction.executors import Cores
+    from reproduction.ledger import Ledger
+    from reproduction.show import show
+    from reproduction.sweep import sweep
+
+    experiment = Figure1()
+    with tempfile.TemporaryDirectory() as folder:  # a new ledger each time: the demo is there to see it happen
+        ledger = Ledger(Path(folder) / "figure1.jsonl")
+        summary = sweep(experiment, experiment.cells("default", None), ledger, Cores())
+        if summary.errors:
+            raise RuntimeError(summary.errors[0])
+        show(experiment, ledger.rows(), Console(), out)
 
 
 if __name__ == "__main__":
-    main()
+    import tyro
+
+    from reproduction import figure1  # by its own name, so that the other processes find its classes
+
+    tyro.cli(figure1.demo, prog="python -m reproduction.figure1")

@@ -179,3 +179,14 @@ def test_rectified_loops_equal_the_definition(
     with torch.no_grad():
         x[2, 0] = torch.nan
         assert (tm.all_pairs(norm, x, y).isnan() == definition(tm.NormInduced(norm), x, y).isnan()).all()
+
+
+@pytest.mark.parametrize("name", ["NeuralMetric", "NormInduced(WideNorm)", "Siamese"])
+def test_under_autocast_distances_keep_the_precision_of_the_head(name: str) -> None:
+    distance = zoo.OBJECTS[name](DIM)
+    x, y = torch.randn(9, DIM), torch.randn(7, DIM)
+    expected = tm.all_pairs(distance, x, y)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        got = tm.all_pairs(distance, x, y)
+    assert got.dtype == torch.float32
+    torch.testing.assert_close(got, expected, rtol=0.05 if name == "Siamese" else 1e-6, atol=0.05)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +19,8 @@ import torch
 import trimetric as tm
 from trimetric.cli import main
 from trimetric.cli.fit import Fit
-from trimetric.cli.heads import HEADS
 from trimetric.cli.main import COMMANDS, _parsed
+from trimetric.cli.networks import HEADS
 from trimetric.losses import LOSSES
 from trimetric.schedules import SCHEDULES
 
@@ -326,12 +327,11 @@ def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_command_goes_on(
     def interrupted(*arguments: Any, **named: Any) -> Any:
         def stop(epoch: Any) -> None:
             if epoch.epoch == 1:
-                raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)
 
         return whole(*arguments, callbacks=[stop], **named)
 
     command = ["fit", str(city / "pairs.csv"), "-o", "m.safetensors", *QUICK]
-    monkeypatch.setattr(training_run, "CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(training_run, "fit", interrupted)
     assert main(command) == 130
     assert capsys.readouterr().err.splitlines()[-1] == (

@@ -113,6 +113,8 @@ EXPORTED = [
     "WideMetric",
     "Calibrated",
     "NormInduced(PolyhedralNorm)",
+    "NeuralMetric-intervals",
+    "TollMetric",
     "Siamese",
 ]
 

@@ -323,3 +323,62 @@ def test_bad_arguments(message: str) -> None:
 def test_bad_settings(field: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"{field}: expected"):
         tm.TrainingConfig(**{field: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_finishes_the_step_saves_and_ends(tmp_path: Path, number: signal.Signals) -> None:
+    objects, pairs, targets = problem(20)
+    file = tmp_path / "run.safetensors"
+    config = tm.TrainingConfig(epochs=6, batch_size=50, learning_rate=1e-2)
+    data = {"objects": objects, "config": config, "checkpoint": file, "progress": "silent"}
+    stopped, undisturbed = model(), model()
+    handler = signal.getsignal(number)
+
+    def stop(epoch: tm.Epoch) -> None:
+        if epoch.epoch == 2:
+            signal.raise_signal(number)
+
+    with pytest.raises(KeyboardInterrupt if number == signal.SIGINT else SystemExit):
+        tm.fit(stopped, pairs, targets, callbacks=[stop], **data)  # type: ignore[arg-type]
+    assert signal.getsignal(number) is handler
+    assert read_checkpoint(file)[1]["position"] == 3 * 8
+    tm.fit(stopped, pairs, targets, **data)  # type: ignore[arg-type]
+    tm.fit(undisturbed, pairs, targets, objects=objects, config=config, progress="silent")
+    assert_same(weights(stopped), weights(undisturbed))
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # torch hides it, but not from a filter that raises
+def test_compiled_training_is_the_same_training() -> None:
+    objects, pairs, targets = problem(12)
+    eager, compiled = model().double(), model().double()
+    settings = {"epochs": 3, "batch_size": 36, "learning_rate": 1e-2}
+    ends = objects[pairs[:, 0]].double(), objects[pairs[:, 1]].double()
+    config = tm.TrainingConfig(**settings, compile=True)  # type: ignore[arg-type]
+    one = tm.fit(eager, ends, targets.double(), config=tm.TrainingConfig(**settings), progress="silent")  # type: ignore[arg-type]
+    other = tm.fit(compiled, ends, targets.double(), config=config, progress="silent")
+    assert [e.loss for e in one.epochs] == pytest.approx([e.loss for e in other.epochs], rel=1e-5)
+
+
+def test_without_a_compiler_training_goes_on_with_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("no C++ compiler")
+
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: broken)
+    objects, pairs, targets = problem(12)
+    config = tm.TrainingConfig(epochs=2, batch_size=36, compile=True)
+    with pytest.warns(RuntimeWarning, match=r"compile: the compiler failed, so training goes on without it") as caught:
+        history = tm.fit(model(), pairs, targets, objects=objects, config=config, progress="silent")
+    assert len(history.epochs) == 2
+    assert len({str(warning.message) for warning in caught}) == 1
+
+
+def test_bfloat16_trains_nearly_as_well() -> None:
+    objects, pairs, targets = problem(20)
+    full, half = model(), model()
+    settings = {"epochs": 20, "batch_size": 64, "learning_rate": 1e-2}
+    config = tm.TrainingConfig(**settings, precision="bfloat16")  # type: ignore[arg-type]
+    one = tm.fit(full, pairs, targets, objects=objects, config=tm.TrainingConfig(**settings), progress="silent")  # type: ignore[arg-type]
+    other = tm.fit(half, pairs, targets, objects=objects, config=config, progress="silent")
+    assert all(p.dtype == torch.float32 for p in half.parameters())
+    assert other.epochs[-1].loss == pytest.approx(one.epochs[-1].loss, rel=0.5)
+    assert other.epochs[-1].loss < 0.1 * other.epochs[0].loss

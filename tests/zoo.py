@@ -6,6 +6,7 @@ A new class joins the contract suite by a line here; `test_contract.py` checks t
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,6 +25,27 @@ def _hull(dim: int) -> tm.PolyhedralNorm:
 def _siamese(dim: int) -> tm.Siamese:
     encoder = nn.Sequential(nn.Linear(dim, 8), nn.Tanh(), nn.Linear(8, 4))
     return tm.Siamese(encoder, tm.NeuralMetric(tm.WideNorm(4, components=3, width=2)))
+
+
+def _intervals(dim: int, **options: Any) -> tm.IntervalQuasimetric:
+    return tm.IntervalQuasimetric(dim, components=min(2, dim), **options)
+
+
+def _tolled(make: Callable[[int], tm.Norm | tm.Distance], dim: int, tolls: int = 2, **options: Any) -> tm.Distance:
+    """Tolls take coordinates of the embedding; a line has none to spare."""
+    if dim <= tolls:
+        tolls, options = 1, {"shared": True}
+    return tm.TollMetric(make(dim - tolls), **options) if dim > 1 else tm.NormInduced(tm.Euclidean(1))
+
+
+def _successors(dim: int) -> list[tm.Norm | tm.Distance]:
+    return [
+        _intervals(dim),
+        tm.PoissonQuasimetric(dim),
+        tm.ResidualMetric(dim),
+        tm.RandersMetric(dim),
+        tm.WideNorm(dim, components=2, width=2),
+    ]
 
 
 NORMS: dict[str, Callable[[int], tm.Norm]] = {
@@ -59,6 +81,25 @@ DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
     "Calibrated": lambda dim: tm.Calibrated(tm.NeuralMetric(tm.WideNorm(dim, components=3, width=2))),
     "Calibrated-free": lambda dim: tm.Calibrated(tm.MLPDistance(dim, widths=(8,))),
     "Discounted": lambda dim: tm.Discounted(tm.WideNorm(dim, components=3, width=2), gamma=0.9),
+    "IntervalQuasimetric": lambda dim: _intervals(dim),
+    "IntervalQuasimetric-one-mean": lambda dim: tm.IntervalQuasimetric(dim, pool="mean"),
+    "PoissonQuasimetric": lambda dim: tm.PoissonQuasimetric(dim, components=min(2, dim), pool="maxmean"),
+    "PoissonQuasimetric-gaussian": lambda dim: tm.PoissonQuasimetric(dim, components=min(2, dim), shape="gaussian"),
+    "ResidualMetric": lambda dim: tm.ResidualMetric(dim),
+    "ResidualMetric-grouped": lambda dim: tm.ResidualMetric(dim, components=min(2, dim), pool="max"),
+    "RandersMetric": lambda dim: tm.RandersMetric(dim, components=2, rank=3),
+    "LandmarkBound": lambda dim: tm.LandmarkBound(dim, directed=dim % 2 == 0),
+    "LandmarkBound-mixtures": lambda dim: tm.LandmarkBound(dim, components=3, directed=dim % 2 == 0, pool="mean"),
+    "LandmarkBound-undirected": lambda dim: tm.LandmarkBound(dim, components=2, directed=False),
+    "SymmetrizedMetric": lambda dim: tm.SymmetrizedMetric(_intervals(dim), how="max"),
+    "NeuralMetric-intervals": lambda dim: tm.NeuralMetric(tm.SymmetrizedMetric(_intervals(dim)), concave_units=3),
+    "TollMetric": lambda dim: _tolled(lambda d: tm.WideMetric(_successors(d), pool="maxmean"), dim),
+    "TollMetric-shared": lambda dim: _tolled(tm.Euclidean, dim, tolls=1),
+    "TollMetric-components": lambda dim: _tolled(
+        lambda d: tm.WideNorm(d, components=2, width=2), dim, tolls=4, per="component", map="abs"
+    ),
+    "NeuralMetric-tolls": lambda dim: tm.NeuralMetric(_tolled(lambda d: tm.DeepNorm(d, widths=(4, 4)), dim)),
+    "Calibrated-tolls": lambda dim: tm.recommended(dim, symmetric=False) if dim > 2 else tm.Calibrated(_intervals(dim)),
     "MLPDistance": lambda dim: tm.MLPDistance(dim, widths=(8, 8)),
     "MLPDistance-concatenation": lambda dim: tm.MLPDistance(
         dim, widths=(8,), inputs="concatenation", output="softplus"

@@ -20,9 +20,16 @@ _NAMES = {
         "ConvexNetwork",
         "Discounted",
         "Distance",
+        "IntervalQuasimetric",
+        "LandmarkBound",
         "MLPDistance",
         "NeuralMetric",
         "NormInduced",
+        "PoissonQuasimetric",
+        "RandersMetric",
+        "ResidualMetric",
+        "SymmetrizedMetric",
+        "TollMetric",
         "WideMetric",
     ],
     "trimetric.encoders": ["MLP"],
@@ -40,12 +47,15 @@ _NAMES = {
         "Symmetrized",
         "WideNorm",
     ],
+    "trimetric.recommended": ["recommended"],
     "trimetric.siamese": ["Siamese"],
-    "trimetric.training": ["fit"],
-    "trimetric.training_config": ["History", "TrainingConfig"],
+    "trimetric.training": ["fit", "fit_many"],
+    "trimetric.training_config": ["Epoch", "History", "TrainingConfig"],
 }
 
 if TYPE_CHECKING:
+    from trimetric import adapters as adapters
+    from trimetric import estimators as estimators
     from trimetric.all_pairs import all_pairs as all_pairs
     from trimetric.audit import Audit as Audit
     from trimetric.audit import audit as audit
@@ -54,9 +64,16 @@ if TYPE_CHECKING:
     from trimetric.distances import ConvexNetwork as ConvexNetwork
     from trimetric.distances import Discounted as Discounted
     from trimetric.distances import Distance as Distance
+    from trimetric.distances import IntervalQuasimetric as IntervalQuasimetric
+    from trimetric.distances import LandmarkBound as LandmarkBound
     from trimetric.distances import MLPDistance as MLPDistance
     from trimetric.distances import NeuralMetric as NeuralMetric
     from trimetric.distances import NormInduced as NormInduced
+    from trimetric.distances import PoissonQuasimetric as PoissonQuasimetric
+    from trimetric.distances import RandersMetric as RandersMetric
+    from trimetric.distances import ResidualMetric as ResidualMetric
+    from trimetric.distances import SymmetrizedMetric as SymmetrizedMetric
+    from trimetric.distances import TollMetric as TollMetric
     from trimetric.distances import WideMetric as WideMetric
     from trimetric.encoders import MLP as MLP
     from trimetric.export import export as export
@@ -71,8 +88,11 @@ if TYPE_CHECKING:
     from trimetric.norms import PositiveDefinite as PositiveDefinite
     from trimetric.norms import Symmetrized as Symmetrized
     from trimetric.norms import WideNorm as WideNorm
+    from trimetric.recommended import recommended as recommended
     from trimetric.siamese import Siamese as Siamese
     from trimetric.training import fit as fit
+    from trimetric.training import fit_many as fit_many
+    from trimetric.training_config import Epoch as Epoch
     from trimetric.training_config import History as History
     from trimetric.training_config import TrainingConfig as TrainingConfig
 
@@ -96,7 +116,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})
+    return sorted({*globals(), *_MODULE_OF, "adapters", "estimators"})
 
 
 class _Package(ModuleType):

@@ -20,10 +20,6 @@ from trimetric.norms import Norm
 from trimetric.pooled import PairFunction, Projection
 from trimetric.siamese import Siamese
 
-# Differences of projections lose digits where ||y - x||^2 <= CLOSE (||x||^2 + ||y||^2), x and y centred: at most
-# 4 bits elsewhere.  Closer pairs, equal ones among them, are computed again by the definition, from the
-# points as they came (centring costs digits too).
-CLOSE = 1 / 256
 # Blocks of more numbers than this leave the cache; smaller ones spend their time on starting threads.
 BLOCK_FLOATS = 1 << 22
 MIN_WIDTH = 512  # columns: the innermost loops run over them
@@ -62,12 +58,12 @@ def all_pairs(
         y: `(m, dim)`.
         max_memory: bytes, or text such as "256MiB": about the most that is used beyond the inputs, their
             projections, the output and, with gradients, theirs.
+
+    Under `torch.autocast` distances are computed in the precision of the parameters of the distance.
     """
     budget = checks.byte_count("max_memory", max_memory)
     if isinstance(distance, Siamese):
-        same = y is None or y is x
-        x = distance.encoder(x)
-        y = x if same else distance.encoder(y)
+        x, y = distance.encode_rows(x, y)
         distance = distance.distance
     elif isinstance(distance, Norm):
         distance = as_distance("distance", distance)
@@ -75,16 +71,24 @@ def all_pairs(
         raise TypeError(
             f"distance: expected a Norm, Distance, Siamese or function of two tensors, got {type(distance).__name__}"
         )
+    if torch.is_autocast_enabled(x.device.type):
+        dtype = next((p.dtype for p in distance.parameters()), x.dtype) if isinstance(distance, Distance) else x.dtype
+        x, y = x.to(dtype), None if y is None or y is x else y.to(dtype)
     y = x if y is None else y
     _check_points(distance, x, y)
+    with torch.autocast(x.device.type, enabled=False):
+        return _all_pairs(distance, x, y, budget)
+
+
+def _all_pairs(distance: Distance | DistanceFunction, x: Tensor, y: Tensor, budget: int) -> Tensor:
     if not isinstance(distance, Distance):
         grid = _Grid.of(x, y, 16 * x.shape[1], budget)
         return _cat_blocks(lambda a, b: distance(a.unsqueeze(1), b.unsqueeze(0)), x, y, grid, recompute=not grid.fits)
     if len(x) * len(y) * distance.definition_floats <= SMALL_FLOATS:
         return distance(x.unsqueeze(1), y.unsqueeze(0))
-    centre = torch.cat([x.detach(), y.detach()]).nanmean(dim=0) if distance.splits else None
-    rows = _project(distance, x, centre)
-    columns = rows if x is y else _project(distance, y, centre)
+    centre = torch.cat([x.detach(), y.detach()]).nanmean(dim=0)
+    rows = distance.project(x, centre)
+    columns = rows if x is y else distance.project(y, centre)
     grid = _Grid.of(x, y, distance.pair_floats, budget)
     needs_grad = torch.is_grad_enabled() and any(t.requires_grad for t in (x, y, *distance.parameters()))
     if needs_grad and grid.fits:
@@ -106,14 +110,6 @@ def _check_points(distance: Distance | DistanceFunction, x: Tensor, y: Tensor) -
         )
 
 
-def _project(distance: Distance, x: Tensor, centre: Tensor | None) -> tuple[Any, ...]:
-    if centre is None:
-        return (distance.project(x),)
-    centred = x - centre
-    wide = centred.detach().to(torch.promote_types(x.dtype, torch.float32))
-    return distance.project(centred), x, wide, wide.square().sum(dim=1)
-
-
 class _Block(nn.Module):
     """The distances of a block of projected rows and columns."""
 
@@ -123,16 +119,8 @@ class _Block(nn.Module):
         self.pairs: PairFunction | None = None  # made anew for each block, with its gradient, unless given
 
     def forward(self, rows: Projection, columns: Projection) -> Tensor:
-        (px, *row_points), (py, *column_points) = rows, columns
         pairs = self.pairs or self.distance.pairwise()
-        values = self.distance.pool(pairs(px, py))
-        if not self.distance.splits:
-            return values
-        (x, x_wide, x_squares), (y, y_wide, y_squares) = row_points, column_points
-        bound = x_squares.unsqueeze(1) + y_squares
-        squares = torch.addmm(bound, x_wide, y_wide.mT, alpha=-2)
-        i, j = torch.le(squares, bound.mul_(CLOSE)).nonzero().unbind(1)
-        return values.index_put((i, j), self.distance(x[i], y[j])) if len(i) else values
+        return self.distance.pool(pairs(rows, columns))
 
 
 @dataclass(frozen=True)

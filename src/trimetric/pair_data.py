@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from trimetric.siamese import Siamese
 
 # Either indices (n, 2) into objects, or the two ends themselves.
 Pairs = Tensor | tuple[Tensor, Tensor]
+Predictor = Callable[[Tensor], Tensor]
 
 
 class PairData:
@@ -38,14 +40,27 @@ class PairData:
     def __len__(self) -> int:
         return len(self.targets)
 
-    def predict(self, model: nn.Module, batch: Tensor | slice) -> Tensor:
+    def predict(self, model: nn.Module, batch: Tensor) -> Tensor:
+        """The distances that a model gives the pairs of these row numbers."""
+        return self.predictor(model)(batch)
+
+    def predictor(self, model: nn.Module, wrap: Callable[[Callable], Callable] | None = None) -> Predictor:
+        """The function from row numbers to predicted distances.  `wrap` is put around each part that is a network."""
+        wrap = wrap or (lambda function: function)
         if not isinstance(self.pairs, Tensor):
-            return model(self.pairs[0][batch], self.pairs[1][batch])
-        ids, ends = torch.unique(self.pairs[batch], return_inverse=True)
-        rows = ids if self.objects is None else self.objects[ids]
-        if isinstance(model, Siamese):
-            rows, model = model.encoder(rows), model.distance
-        return model(rows[ends[:, 0]], rows[ends[:, 1]])
+            x, y = self.pairs
+            network = wrap(model)
+            return lambda batch: network(x[batch], y[batch])
+        encoder = wrap(model.encoder) if isinstance(model, Siamese) else None
+        distance = wrap(model.distance if isinstance(model, Siamese) else model)
+
+        def predicted(batch: Tensor) -> Tensor:
+            ids, ends = torch.unique(self.pairs[batch], return_inverse=True)
+            rows = ids if self.objects is None else self.objects[ids]
+            rows = rows if encoder is None else encoder(rows)
+            return distance(rows[ends[:, 0]], rows[ends[:, 1]])
+
+        return predicted
 
     def fingerprint(self) -> str:
         """Tells whether a checkpoint belongs to the same data."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 
 from trimetric import checks
@@ -27,14 +26,11 @@ class Pooled(Described):
     pooling.  `axioms` says what is promised for every value of the parameters.
 
     `all_pairs` computes `project` once a point, and calls the function that `pairwise` makes on blocks of
-    projected points.  By default both are the definition.  A class that replaces them by something faster
-    which works on differences of projections sets `splits`; these lose digits where points are close,
-    and `all_pairs` sees to it (so they are translation invariant).
+    projected points.  By default both are the definition.
     """
 
     inner: Any
     axioms: Axioms = Axioms()
-    splits: bool = False
 
     def __init__(self, dim: int, *, num_components: int, pool: PoolName | None, inner: Pooled | None = None) -> None:
         super().__init__()
@@ -42,17 +38,11 @@ class Pooled(Described):
         self.num_components = num_components
         self.inner = inner
         self.own_pool = None if pool is None else make_pool(pool, num_components)
-        if inner is not None:
-            self.splits = inner.splits
 
     @property
     def pool(self) -> nn.Module:
         """Maps components `(..., k)` to the value `(...)`."""
         return self.inner.pool if self.own_pool is None else self.own_pool
-
-    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
-        """The part of the computation that needs one point only."""
-        return x if self.inner is None else self.inner.project(x)
 
     def pairwise(self) -> PairFunction:
         """The components of all pairs of projected points; what needs no point is computed here, once."""

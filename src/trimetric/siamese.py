@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from trimetric.architecture import Described
 from trimetric.axioms import Axioms
 from trimetric.distances import Distance, as_distance
+from trimetric.equal_rows import first_equal_row
 from trimetric.norms import Norm
 
 
@@ -16,7 +17,8 @@ class Siamese(Described):
 
     The encoder may be any module; what the distance promises holds between the encoded objects, apart
     from definiteness, as $\phi$ may map two objects to one point, and homogeneity.
-    Inputs of one shape are encoded in one call.
+    Inputs of one shape are encoded in one call.  Equal objects get one embedding, even where the encoder
+    rounds them differently at different places in a batch: $d(x, x) = 0$ then holds also under a `TollMetric`.
     """
 
     def __init__(self, encoder: nn.Module, distance: Norm | Distance) -> None:
@@ -36,5 +38,32 @@ class Siamese(Described):
             return self.distance(encoded, encoded)
         if x.shape == y.shape and x.ndim > 1:
             encoded = self.encoder(torch.cat([x, y]))
-            return self.distance(encoded[: x.shape[0]], encoded[x.shape[0] :])
-        return self.distance(self.encoder(x), self.encoder(y))
+            start, end = encoded[: x.shape[0]], encoded[x.shape[0] :]
+        else:
+            start, end = self.encoder(x), self.encoder(y)
+        if _is_batch_of(start, x) and _is_batch_of(end, y) and x.ndim - start.ndim == y.ndim - end.ndim:
+            axes = x.ndim - start.ndim + 1  # of one object
+            equal = (x == y).flatten(-axes).all(dim=-1) if axes else x == y
+            end = torch.where(equal.unsqueeze(-1), _with_gradient_of(end, start), end)
+        return self.distance(start, end)
+
+    def encode_rows(self, x: Tensor, y: Tensor | None) -> tuple[Tensor, Tensor]:
+        """The embeddings of the objects along the first axes, each encoded once, and equal ones with one embedding."""
+        if y is None or y is x:
+            encoded = self.encoder(x)
+            encoded = _with_gradient_of(encoded, encoded[first_equal_row(x)])
+            return encoded, encoded
+        if x.shape[1:] != y.shape[1:] or x.dtype != y.dtype:
+            return self.encoder(x), self.encoder(y)
+        encoded = torch.cat([self.encoder(x), self.encoder(y)])
+        encoded = _with_gradient_of(encoded, encoded[first_equal_row(torch.cat([x, y]))])
+        return encoded[: len(x)], encoded[len(x) :]
+
+
+def _is_batch_of(encoded: Tensor, objects: Tensor) -> bool:
+    return objects.shape[: encoded.ndim - 1] == encoded.shape[:-1]
+
+
+def _with_gradient_of(encoded: Tensor, value: Tensor) -> Tensor:
+    """`value`, exactly, as far as numbers go; `encoded` as far as gradients go."""
+    return value.detach() + (encoded - encoded.detach())

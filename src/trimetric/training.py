@@ -2,224 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import signal
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from trimetric.checkpoint import CheckpointError, read_checkpoint, write_checkpoint
-from trimetric.distances import Calibrated, Distance
-from trimetric.losses import make_loss
+from trimetric.distances import Distance
 from trimetric.pair_data import PairData, Pairs
+from trimetric.processes import clear_loss_of_workers, connected
 from trimetric.progress import TrainingProgress
-from trimetric.schedules import make_schedule
 from trimetric.siamese import Siamese
+from trimetric.trainees import Single, Stack, calibrate
 from trimetric.training_config import Epoch, History, TrainingConfig
+from trimetric.training_run import TrainingRun, shuffled
 
 CALIBRATION_BATCHES = 8
-EVALUATION_BATCH = 4096
 
-
-class _Run:
-    """All state of a training run: what a checkpoint holds is what this holds."""
-
-    def __init__(
-        self, model: nn.Module, data: PairData, validation: tuple[Pairs, Tensor] | None, config: TrainingConfig
-    ) -> None:
-        self.model, self.data, self.config = model, data, config
-        self.validation = None if validation is None else PairData(*validation, data.objects)
-        if config.patience is not None and validation is None:
-            raise ValueError("patience: expected validation pairs to watch, got none")
-        self.loss = make_loss(config.loss, huber_delta=config.huber_delta, gamma=config.gamma)
-        self.schedule = make_schedule(config.schedule)
-        self.parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
-        adam = torch.optim.AdamW if config.weight_decay else torch.optim.Adam
-        self.optimiser = adam(
-            self.parameters.values(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
-        )
-        self.average = {k: p.detach().clone() for k, p in self.parameters.items()} if config.average else {}
-        self.best: dict[str, Tensor] = {}
-        self.history = History()
-        self.position = 0  # steps done
-        self.loss_sum = 0.0
-        self.seconds = 0.0
-        self.order = torch.empty(0, dtype=torch.long)
-
-    @property
-    def steps_an_epoch(self) -> int:
-        return -(-len(self.data) // self.config.batch_size)
-
-    @property
-    def steps(self) -> int:
-        return self.config.epochs * self.steps_an_epoch
-
-    @property
-    def finished(self) -> bool:
-        return self.history.stopped_early or self.position >= self.steps
-
-    def calibrate(self) -> None:
-        """Set the output scale from the first batches."""
-        scaled = [module for module in self.model.modules() if isinstance(module, Calibrated)]
-        if len(scaled) != 1:
-            return
-        first = self._order_of(0)[: CALIBRATION_BATCHES * self.config.batch_size]
-        first = first[torch.isfinite(self.data.targets[first])]
-        self.model.eval()
-        with torch.no_grad():
-            predicted = self.data.predict(self.model, first)
-        scaled[0].calibrate(predicted, self.data.targets[first])
-
-    def step(self) -> Epoch | None:
-        """One step; the epoch's record where it was the last of an epoch."""
-        start = time.perf_counter()
-        epoch, i = divmod(self.position, self.steps_an_epoch)
-        if i == 0 or not len(self.order):
-            self.order = self._order_of(epoch)
-        batch = self.order[i * self.config.batch_size : (i + 1) * self.config.batch_size]
-        rate = self.config.learning_rate * self.schedule(self.position / self.steps)
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-        self.model.train()
-        self.optimiser.zero_grad(set_to_none=True)
-        loss = self.loss(self.data.predict(self.model, batch), self.data.targets[batch]).mean()
-        loss.backward()
-        if self.config.clip_norm is not None:
-            nn.utils.clip_grad_norm_(self.parameters.values(), self.config.clip_norm)
-        self.optimiser.step()
-        if self.config.average:
-            for name, average in self.average.items():
-                average.lerp_(self.parameters[name].detach(), 1 - self.config.average)
-        self.loss_sum += loss.item() * len(batch)
-        self.position += 1
-        self.seconds += time.perf_counter() - start
-        return self._finish_epoch(epoch, rate) if i + 1 == self.steps_an_epoch else None
-
-    def _order_of(self, epoch: int) -> Tensor:
-        generator = torch.Generator().manual_seed(self.config.seed * 1_000_003 + epoch)
-        return torch.randperm(len(self.data), generator=generator)
-
-    def _finish_epoch(self, epoch: int, rate: float) -> Epoch:
-        record = Epoch(
-            epoch=epoch,
-            loss=self.loss_sum / len(self.data),
-            validation_mse=self._validation_mse(),
-            learning_rate=rate,
-            seconds=self.seconds,
-        )
-        self.history.epochs.append(record)
-        self.loss_sum = self.seconds = 0.0
-        best = self.history.best_validation_mse
-        if record.validation_mse is not None and (best is None or record.validation_mse < best):
-            self.history.best_epoch = epoch
-            if self.config.patience is not None:
-                self.best = {k: v.detach().clone() for k, v in self._evaluated().items()}
-        if self.config.patience is not None and self.history.best_epoch is not None:
-            self.history.stopped_early = epoch - self.history.best_epoch >= self.config.patience
-        return record
-
-    def _evaluated(self) -> dict[str, Tensor]:
-        """The weights that the model would end with now."""
-        return self.average or {k: p.detach() for k, p in self.parameters.items()}
-
-    @torch.no_grad()
-    def _validation_mse(self) -> float | None:
-        if self.validation is None:
-            return None
-        self.model.eval()
-        with _weights(self.parameters, self._evaluated()):
-            total = 0.0
-            for start in range(0, len(self.validation), EVALUATION_BATCH):
-                batch = slice(start, start + EVALUATION_BATCH)
-                error = self.validation.predict(self.model, batch) - self.validation.targets[batch]
-                total += error.double().square().sum().item()
-        return total / len(self.validation)
-
-    @torch.no_grad()
-    def load_final_weights(self) -> None:
-        self.model.eval()
-        for name, value in (self.best or self._evaluated()).items():
-            self.parameters[name].copy_(value)
-
-    def save(self, path: Path) -> None:
-        moments = {
-            f"optimiser.{name}.{key}": value
-            for name, parameter in self.parameters.items()
-            for key, value in self.optimiser.state[parameter].items()
-        }
-        tensors = {
-            **{f"model.{name}": value for name, value in self.model.state_dict().items()},
-            **moments,
-            **{f"average.{name}": value for name, value in self.average.items()},
-            **{f"best.{name}": value for name, value in self.best.items()},
-            "generator": torch.get_rng_state(),
-        }
-        state = {
-            "identity": self._identity(),
-            "position": self.position,
-            "loss_sum": self.loss_sum,
-            "seconds": self.seconds,
-            "history": asdict(self.history),
-        }
-        write_checkpoint(path, tensors, state)
-
-    def restore(self, path: Path) -> None:
-        tensors, state = read_checkpoint(path)
-        if state["identity"] != self._identity():
-            changed = [key for key, value in self._identity().items() if state["identity"].get(key) != value]
-            raise CheckpointError(
-                f"{path}: belongs to another run: {', '.join(changed)} differ. Resume with the same arguments, or give "
-                "another checkpoint file."
-            )
-
-        def part(prefix: str) -> dict[str, Tensor]:
-            return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-
-        self.model.load_state_dict(part("model."))
-        moments = part("optimiser.")
-        for name, parameter in self.parameters.items():
-            self.optimiser.state[parameter] = {
-                key: moments[f"{name}.{key}"].to(parameter.device)
-                for key in ("step", "exp_avg", "exp_avg_sq")
-                if f"{name}.{key}" in moments
-            }
-        self.average, self.best = part("average."), part("best.")
-        torch.set_rng_state(tensors["generator"])
-        self.position, self.loss_sum, self.seconds = state["position"], state["loss_sum"], state["seconds"]
-        epochs = [Epoch(**epoch) for epoch in state["history"].pop("epochs")]
-        self.history = History(epochs=epochs, **state["history"])
-        self.order = self._order_of(self.position // self.steps_an_epoch)
-
-    def _identity(self) -> dict[str, str]:
-        """What must be the same for a checkpoint to fit."""
-        settings = {k: v for k, v in asdict(self.config).items() if k != "checkpoint_seconds"}
-        shapes = {name: list(value.shape) for name, value in self.model.state_dict().items()}
-        return {
-            "config": json.dumps(settings, sort_keys=True),
-            "data": self.data.fingerprint(),
-            "validation": "" if self.validation is None else self.validation.fingerprint(),
-            "model": hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest(),
-        }
-
-
-@contextmanager
-def _weights(parameters: dict[str, nn.Parameter], values: dict[str, Tensor]) -> Iterator[None]:
-    """Other values for the parameters, for a while."""
-    own = {name: parameter.data for name, parameter in parameters.items()}
-    for name, value in values.items():
-        parameters[name].data = value
-    try:
-        yield
-    finally:
-        for name, value in own.items():
-            parameters[name].data = value
+Progress = Literal["auto", "silent"]
+PairsAndTargets = tuple[Pairs, Tensor]
 
 
 def fit(
@@ -228,16 +36,21 @@ def fit(
     targets: Float[Tensor, " n"],
     *,
     objects: Tensor | None = None,
-    validation: tuple[Pairs, Tensor] | None = None,
+    validation: PairsAndTargets | None = None,
+    watch: Mapping[str, PairsAndTargets] | None = None,
     config: TrainingConfig | None = None,
     callbacks: Iterable[Callable[[Epoch], object]] = (),
     checkpoint: Path | str | None = None,
-    progress: Literal["auto", "silent"] = "auto",
+    progress: Progress = "auto",
 ) -> History:
     """Train a model on pairs of objects and their distances.
 
     A run that was killed goes on from its checkpoint when called again with the same arguments, and ends with the
-    same weights, bit for bit, as an undisturbed one (on a CPU, with the same number of threads).
+    same weights, bit for bit, as an undisturbed one (on a CPU, with the same number of threads).  Ctrl-C and SIGTERM
+    finish the step and save before they end it.
+
+    Under `torchrun` each process takes its part of every batch, and all of them end with the weights that one process
+    would have found, up to rounding.
 
     Args:
         model: a `Siamese`, or a distance between vectors.  It is trained in place, and left in evaluation mode.
@@ -247,30 +60,140 @@ def fit(
         objects: what the indices point at, one row each; by default the indices themselves, for an encoder
             such as `torch.nn.Embedding`.
         validation: pairs and targets that are not trained on; their mean squared error is reported.
+        watch: more pairs and targets by name, whose mean squared errors are only recorded (`Epoch.watched`).
         config: the settings.
         callbacks: called with each finished `Epoch`.
-        checkpoint: a file to keep the state of the run in.
+        checkpoint: a file to keep the state of the run in; with several machines, one that all of them can read.
         progress: "silent" prints nothing.
     """
-    run = _Run(model, PairData(pairs, targets, objects), validation, config or TrainingConfig())
+    config = config or TrainingConfig()
+    data = PairData(pairs, targets, objects)
+    held_out = [] if validation is None else [PairData(*validation, objects)]
+    watched = {name: [PairData(*own, objects)] for name, own in (watch or {}).items()}
     file = None if checkpoint is None else Path(checkpoint)
+    if config.calibrate and not (file is not None and file.exists()):
+        calibrate(model, data, _first_rows(data, config))
+    remedy = "Start all of them again" + (f" to go on from {file}." if file else "; with checkpoint= it would go on.")
+    with connected(targets.device) as processes, clear_loss_of_workers(processes, remedy):
+        trainee = Single(model, data, config, processes)
+        run = TrainingRun(trainee, [data], held_out, watched, [config.seed], config, processes)
+        return _complete(run, file, progress, lambda epochs: [call(epochs[0]) for call in callbacks])[0]
+
+
+def fit_many(
+    models: Sequence[Siamese | Distance],
+    pairs: Pairs | Sequence[Pairs],
+    targets: Float[Tensor, " n"] | Sequence[Float[Tensor, " n"]],
+    *,
+    seeds: Sequence[int],
+    objects: Tensor | None = None,
+    validation: PairsAndTargets | Sequence[PairsAndTargets] | None = None,
+    watch: Mapping[str, PairsAndTargets | Sequence[PairsAndTargets]] | None = None,
+    config: TrainingConfig | None = None,
+    checkpoint: Path | str | None = None,
+    progress: Progress = "auto",
+) -> list[History]:
+    """Train several models of one architecture in one vectorised loop.
+
+    Each ends where `fit` would have brought it with `config.seed` set to its seed, up to rounding.  This pays where a
+    step of one model is too small to keep the machine busy (`python -m benchmarks many`).
+
+    Args:
+        models: of one architecture, each with weights of its own.
+        pairs: as in `fit`, for all models, or a list with as many pairs for each of them.
+        targets: for all models, or a list with those of each.
+        seeds: of the order of the pairs, one for each model.
+        objects: as in `fit`, for all models.
+        validation: pairs and targets for all models, or a list with those of each.
+        watch: as in `fit`, for all models or lists with those of each.
+        config: the settings of all models; its seed is not used.
+        checkpoint: as in `fit`.
+        progress: "silent" prints nothing.
+    """
+    config = config or TrainingConfig()
+    if not models or len(seeds) != len(models):
+        raise ValueError(f"seeds: expected one for each of the {len(models)} models, got {len(seeds)}")
+    if config.compile or config.precision != "full":
+        raise ValueError("config: expected compile=False and precision='full', the only settings for several models")
+    given = (pairs, targets) if isinstance(targets, Tensor) else list(zip(pairs, targets, strict=False))
+    data = _members("pairs", given, objects, len(models))  # type: ignore[arg-type]
+    held_out = [] if validation is None else _members("validation", validation, objects, len(models))
+    watched = {name: _members(f"watch[{name!r}]", own, objects, len(models)) for name, own in (watch or {}).items()}
+    file = None if checkpoint is None else Path(checkpoint)
+    if config.calibrate and not (file is not None and file.exists()):
+        for model, own, seed in zip(models, data, seeds, strict=True):
+            calibrate(model, own, _first_rows(own, replace(config, seed=seed)))
+    with connected(data[0].targets.device) as processes:
+        if processes.size > 1:
+            raise ValueError("fit_many: expected one process, got several; spread the seeds over them, or use fit")
+        run = TrainingRun(Stack(models, data, config), data, held_out, watched, seeds, config, processes)
+        return _complete(run, file, progress, lambda _: None)
+
+
+def _complete(
+    run: TrainingRun, file: Path | None, progress: Progress, finished: Callable[[list[Epoch]], object]
+) -> list[History]:
     if file is not None and file.exists():
         run.restore(file)
-    elif run.config.calibrate:
-        run.calibrate()
     saved = time.monotonic()
-    with TrainingProgress(run.steps, silent=progress == "silent") as shown:
-        while not run.finished:
-            epoch = run.step()
+    writes = file is not None and run.processes.first
+    silent = progress == "silent" or not run.processes.first
+    with TrainingProgress(run.steps, silent=silent) as shown, _deferred_signals(file is not None) as asked_to_stop:
+        while not run.finished and not asked_to_stop:
+            epochs = run.step()
             shown.advance(run.position)
-            if epoch is not None:
-                shown.finished(str(epoch), last=run.finished)
-                for callback in callbacks:
-                    callback(epoch)
-            if file is not None and time.monotonic() - saved >= run.config.checkpoint_seconds:
-                run.save(file)
+            if epochs is not None:
+                shown.finished(_summary(epochs), last=run.finished)
+                finished(epochs)
+            if writes and (asked_to_stop or time.monotonic() - saved >= run.config.checkpoint_seconds):
+                run.save(file)  # type: ignore[arg-type]
                 saved = time.monotonic()
-    if file is not None:
-        run.save(file)
-    run.load_final_weights()
-    return run.history
+    if asked_to_stop and not run.finished:
+        raise KeyboardInterrupt if asked_to_stop[0] == signal.SIGINT else SystemExit(128 + asked_to_stop[0])
+    if writes:
+        run.save(file)  # type: ignore[arg-type]
+    return run.finish()
+
+
+@contextmanager
+def _deferred_signals(active: bool) -> Iterator[list[int]]:
+    """Ctrl-C and SIGTERM are noted in the list, for the loop to see after its step; a second one acts at once."""
+    noted: list[int] = []
+    if not active or threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def note(number: int, _: object) -> None:
+        noted.append(number)
+        signal.signal(number, before[number])
+
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield noted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _summary(epochs: list[Epoch]) -> str:
+    if len(epochs) == 1:
+        return str(epochs[0])
+    losses = torch.tensor([epoch.loss for epoch in epochs])
+    return f"epoch {epochs[0].epoch + 1}  loss {losses.min():.4g} to {losses.max():.4g} of {len(epochs)} models"
+
+
+def _first_rows(data: PairData, config: TrainingConfig) -> Tensor:
+    return shuffled(len(data), config.seed, 0)[: CALIBRATION_BATCHES * config.batch_size]
+
+
+def _members(
+    name: str, given: PairsAndTargets | Sequence[PairsAndTargets], objects: Tensor | None, members: int
+) -> list[PairData]:
+    """The pairs of each member, from those of all or from a list."""
+    if isinstance(given, tuple):
+        return [PairData(*given, objects)] * members  # type: ignore[misc]
+    if len(given) != members:
+        raise ValueError(f"{name}: expected {members}, one for each model, got {len(given)}")
+    return [PairData(*own, objects) for own in given]

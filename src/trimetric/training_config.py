@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from trimetric import checks
 from trimetric.losses import LossName, make_loss
@@ -39,16 +40,24 @@ class TrainingConfig:
     """epochs without a better validation error before stopping; the model ends with the best weights"""
     seed: int = 0
     """of the order of the pairs"""
+    validation_epochs: int = 1
+    """epochs between measurements of the validation error; the last epoch is always measured"""
+    compile: bool = False
+    """compile the networks; pays for long runs, and falls back with a warning where there is no compiler"""
+    precision: Literal["full", "bfloat16"] = "full"
+    """of the forward pass; bfloat16 helps on GPUs and on CPUs that have it (weights and loss stay as they are)"""
     checkpoint_seconds: float = 30.0
     """time between checkpoints"""
 
     def __post_init__(self) -> None:
         checks.positive_int("epochs", self.epochs)
         checks.positive_int("batch_size", self.batch_size)
+        checks.positive_int("validation_epochs", self.validation_epochs)
         checks.finite_number("learning_rate", self.learning_rate, above=0)
         checks.finite_number("weight_decay", self.weight_decay, above=-1e-300)
         make_schedule(self.schedule)
         make_loss(self.loss, huber_delta=self.huber_delta, gamma=self.gamma)
+        checks.one_of("precision", self.precision, ("full", "bfloat16"))
         if self.clip_norm is not None:
             checks.finite_number("clip_norm", self.clip_norm, above=0)
         if self.average is not None:
@@ -66,6 +75,8 @@ class Epoch:
     validation_mse: float | None
     learning_rate: float
     seconds: float
+    watched: dict[str, float] = field(default_factory=dict)
+    """the mean squared errors on the pairs to `watch`"""
 
     def __str__(self) -> str:
         validation = "" if self.validation_mse is None else f"  validation MSE {self.validation_mse:.4g}"

@@ -12,8 +12,8 @@ from torch import Tensor
 import trimetric
 from trimetric.audit import Audit, audit
 from trimetric.checkpoint import CheckpointError, previous
-from trimetric.cli.heads import make_network
 from trimetric.cli.held_out import errors, hold_out
+from trimetric.cli.networks import make_network
 from trimetric.encoders import MLP
 from trimetric.model import Model
 from trimetric.siamese import Siamese
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from trimetric.cli.fit import Fit
 
 AUDITED_OBJECTS = 300
-CHECKPOINT_SECONDS = 10.0
 PREDICTED_AT_ONCE = 1 << 16
 
 
@@ -113,7 +112,6 @@ def _config(options: Fit) -> TrainingConfig:
             gamma=options.gamma,
             patience=options.patience,
             seed=options.general.seed,
-            checkpoint_seconds=CHECKPOINT_SECONDS,
         )
     except ValueError as error:
         raise _about_an_option(error) from None

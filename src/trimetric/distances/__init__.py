@@ -2,8 +2,15 @@ from trimetric.distances.base import Distance as Distance
 from trimetric.distances.calibrated import Calibrated as Calibrated
 from trimetric.distances.combine import Discounted as Discounted
 from trimetric.distances.combine import WideMetric as WideMetric
+from trimetric.distances.interval import IntervalQuasimetric as IntervalQuasimetric
+from trimetric.distances.landmarks import LandmarkBound as LandmarkBound
 from trimetric.distances.neural_metric import NeuralMetric as NeuralMetric
 from trimetric.distances.norm_induced import NormInduced as NormInduced
 from trimetric.distances.norm_induced import as_distance as as_distance
+from trimetric.distances.poisson import PoissonQuasimetric as PoissonQuasimetric
+from trimetric.distances.randers import RandersMetric as RandersMetric
+from trimetric.distances.residual import ResidualMetric as ResidualMetric
+from trimetric.distances.symmetrized import SymmetrizedMetric as SymmetrizedMetric
+from trimetric.distances.toll import TollMetric as TollMetric
 from trimetric.distances.unconstrained import ConvexNetwork as ConvexNetwork
 from trimetric.distances.unconstrained import MLPDistance as MLPDistance

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from trimetric import checks
-from trimetric.pooled import PairFunction, Pooled
+from trimetric.pooled import PairFunction, Pooled, Projection
 
 
 class Distance(Pooled, ABC):
@@ -28,6 +28,14 @@ class Distance(Pooled, ABC):
         checks.vectors("y", y, self.dim)
         checks.broadcastable(x, y)
         return self.pool(self.components(x, y))
+
+    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
+        """The part of the computation that needs one point only.
+
+        `centre` is a point amid all points: a part that is translation invariant may subtract it, to keep the
+        digits of the differences of its projections.
+        """
+        return x if self.inner is None else self.inner.project(x, centre)
 
     def pairwise(self) -> PairFunction:
         return lambda px, py: self.components(px.unsqueeze(1), py.unsqueeze(0))

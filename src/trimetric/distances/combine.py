@@ -36,7 +36,6 @@ class WideMetric(Distance):
         self.raw_weight = nn.Parameter(torch.ones(len(parts)))
         # A weight may become 0, so definiteness is not kept.
         self.axioms = combined_axioms(part.axioms for part in parts).but(definite=False)
-        self.splits = any(part.splits for part in parts)
 
     @property
     def weight(self) -> Tensor:
@@ -48,8 +47,8 @@ class WideMetric(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         return self.weight * torch.stack([distance(x, y) for distance in self.distances], dim=-1)
 
-    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
-        return tuple(distance.project(x) for distance in self.distances)
+    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
+        return tuple(distance.project(x, centre) for distance in self.distances)
 
     def pairwise(self) -> PairFunction:
         parts, weight = pooled_pairs(self.distances), self.weight

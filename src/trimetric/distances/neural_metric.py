@@ -1,4 +1,4 @@
-"""Neural Metrics: concave functions of the components of a norm."""
+"""Neural Metrics: concave functions of the components of a norm or distance."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from trimetric.pooled import PairFunction
 
 
 class NeuralMetric(Distance):
-    r"""The pooled $f_i(d_i(x, y))$ with learned concave $f_i$, for the components $d_i$ of a norm (section 3.1).
+    r"""The pooled $f_i(d_i(x, y))$ with learned concave $f_i$, for the components $d_i$ of a norm or of any distance.
 
     Each $f_i$ is concave and non-decreasing with $f_i(0) = 0$, hence subadditive, so $f_i \circ d_i$ is a quasimetric
     (Proposition 7), and so is a mean or maximum of them (Proposition 8).  It is no longer homogeneous: it
     can saturate, as $\min(1, \|y - x\|)$ does.  It pools as the norm does unless `pool` says otherwise.
+    (Section 3.1 of the paper has norms only.)
     """
 
     def __init__(self, norm: Norm | Distance, *, concave_units: int = 5, pool: PoolName | None = None) -> None:

@@ -7,8 +7,9 @@ from torch import Tensor
 
 from trimetric import checks
 from trimetric.distances.base import Distance
+from trimetric.distances.close_pairs import centred, mended
 from trimetric.norms import Norm
-from trimetric.pooled import PairFunction
+from trimetric.pooled import PairFunction, Projection
 
 
 class NormInduced(Distance):
@@ -27,12 +28,16 @@ class NormInduced(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         return self.inner.components(y - x)
 
+    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
+        return centred(self.inner.project, x, centre) if self.inner.splits else self.inner.project(x)
+
     def pairwise(self) -> PairFunction:
-        return self.inner.pairwise()
+        pairs = self.inner.pairwise()
+        return mended(pairs, self.components) if self.inner.splits else pairs
 
     @property
     def pair_floats(self) -> int:
-        return self.inner.pair_floats
+        return self.inner.pair_floats + (self.num_components if self.inner.splits else 0)
 
 
 def as_distance(name: str, value: Norm | Distance) -> Distance:

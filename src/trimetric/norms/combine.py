@@ -28,6 +28,7 @@ class Symmetrized(Norm):
     def __init__(self, norm: Norm) -> None:
         checks.instance("norm", norm, Norm)
         super().__init__(norm.dim, num_components=norm.num_components, pool=None, inner=norm)
+        self.splits = norm.splits
         self.axioms = norm.axioms.but(symmetric=True)
 
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
@@ -47,6 +48,8 @@ class PositiveDefinite(Norm):
 
     Every pooling of them is the norm plus $\lambda\|x\|_2$, which is positive for $x \ne 0$.
     """
+
+    splits = True
 
     def __init__(self, norm: Norm, *, weight: float = 0.1, minimum: float = 1e-3) -> None:
         checks.instance("norm", norm, Norm)
@@ -95,7 +98,6 @@ class Asymmetrized(Norm):
                 f"{norm.axioms}"
             )
         super().__init__(norm.dim // 2, num_components=norm.num_components, pool=None, inner=norm)
-        self.splits = False
         self.axioms = norm.axioms.but(symmetric=False, monotone=False)
 
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:

@@ -7,20 +7,23 @@ from collections.abc import Callable, Sequence
 
 from torch import nn
 
-from trimetric import checks
-from trimetric.distances import Calibrated, Distance, MLPDistance, NeuralMetric
+from trimetric import checks, heads
+from trimetric.distances import Calibrated, Distance, MLPDistance
 from trimetric.encoders import MLP
-from trimetric.norms import DeepNorm, Euclidean, Mahalanobis, Norm, Symmetrized, WideNorm
+from trimetric.recommended import recommended
 from trimetric.siamese import Siamese
 from trimetric.tables.errors import InputError
 
-# From the number of dimensions, and whether the distance is to be symmetric.
-HEADS: dict[str, Callable[[int, bool], Norm | Distance]] = {
-    "wide": lambda dim, symmetric: WideNorm(dim, symmetric=symmetric),
-    "deep": lambda dim, symmetric: _symmetrized(DeepNorm(dim), symmetric),
-    "mahalanobis": lambda dim, _: Mahalanobis(dim),
-    "euclidean": lambda dim, _: Euclidean(dim),
-    "mlp": lambda dim, _: MLPDistance(dim),
+
+def _named(name: heads.HeadName) -> Callable[[int, bool, int], Distance]:
+    return lambda dim, symmetric, concave: heads.make_head(name, dim, symmetric=symmetric, concave_units=concave)
+
+
+# From the number of dimensions, whether the distance is to be symmetric, and the number of concave units.
+HEADS: dict[str, Callable[[int, bool, int], Distance]] = {
+    **{name: _named(name) for name in heads.HEADS},
+    "recommended": lambda dim, symmetric, _: recommended(dim, symmetric=symmetric),
+    "mlp": lambda dim, *_: MLPDistance(dim),
 }
 
 
@@ -30,12 +33,10 @@ def make_network(
     """An encoder of features, or a table of one point for each object, below a calibrated head."""
     checks.positive_int("dim", dim)
     encoder = _points(objects, dim) if features is None else MLP(features, dim, widths=tuple(widths))
-    inner = HEADS[head](dim, symmetric)
-    if symmetric and not inner.axioms.symmetric:
+    distance = HEADS[head](dim, symmetric, concave)
+    if symmetric and not distance.axioms.symmetric:
         raise InputError(f"--symmetric: expected a head that can promise it, got --head {head}")
-    if isinstance(inner, Norm) and concave:
-        inner = NeuralMetric(inner, concave_units=concave)
-    return Siamese(encoder, Calibrated(inner))
+    return Siamese(encoder, distance if isinstance(distance, Calibrated) else Calibrated(distance))
 
 
 def _points(objects: int, dim: int) -> nn.Embedding:
@@ -43,7 +44,3 @@ def _points(objects: int, dim: int) -> nn.Embedding:
     points = nn.Embedding(objects, dim)
     nn.init.normal_(points.weight, std=1 / math.sqrt(2 * dim))
     return points
-
-
-def _symmetrized(norm: Norm, symmetric: bool) -> Norm:
-    return Symmetrized(norm) if symmetric else norm

@@ -1,0 +1,60 @@
+"""The experiments by name.  Their files import torch; this one does not, so that help and errors come at once."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reproduction.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where an experiment is and what it is about."""
+
+    target: str
+    """module:Class"""
+    about: str
+    makes: tuple[str, ...]
+    """labels of the paper's tables and figures"""
+
+    def load(self) -> Experiment[Any]:
+        module, _, name = self.target.partition(":")
+        return getattr(importlib.import_module(module), name)()
+
+
+EXPERIMENTS: dict[str, Entry] = {
+    "figure1": Entry(
+        "reproduction.figure1:Figure1",
+        "the four-node graph that no Euclidean space can hold",
+        ("figure_motivation",),
+    ),
+    "norms-2d": Entry(
+        "reproduction.norms_2d:Norms2D",
+        "random norms of the plane, learned from 16 or 128 vectors",
+        (
+            "table_2d_norm_results",
+            "table_2d_norm_results_2",
+            "table_2d_norm_results_0.5",
+            "figure_2d_norm_balls",
+            "figure_2d_norm_balls_appendix_squares",
+            "figure_2d_norm_balls_appendix_hull",
+        ),
+    ),
+    "pairwise-time": Entry(
+        "reproduction.computation_time:ComputationTime",
+        "computation time of all pairs, from the benchmarks' results",
+        ("table_computation",),
+    ),
+}
+
+
+def find(name: str) -> Entry:
+    """An experiment of this project, or one of your own as `module:Class`."""
+    if name in EXPERIMENTS:
+        return EXPERIMENTS[name]
+    if ":" in name:
+        return Entry(name, "your own", ())
+    raise KeyError(name)

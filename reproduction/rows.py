@@ -1,0 +1,59 @@
+"""One result in a ledger, and how rows are picked for a table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """One result of one run."""
+
+    experiment: str
+    config: str
+    """hash of `settings`; with `seed` it identifies the run"""
+    seed: int
+    metric: str
+    value: Any
+    epochs: int
+    seconds: float
+    """wall time of the run; its share where several cells were run at once"""
+    version: str
+    """of the package"""
+    commit: str
+    """of the code; ends in + where files had been changed since"""
+    settings: dict[str, Any]
+    """the cell without its seed"""
+    run: str
+    """the same for all rows that one run wrote"""
+    part: tuple[int, int]
+    """which of how many rows of its run"""
+
+
+def pick(rows: list[Row], metric: str, where: Mapping[str, Any]) -> list[Row]:
+    """The rows of a metric whose settings have these values."""
+    return [
+        row
+        for row in rows
+        if row.metric == metric and all(row.settings[name] == value for name, value in where.items())
+    ]
+
+
+def longest(rows: list[Row]) -> list[Row]:
+    """The rows of the configuration that was trained longest; of two, the one with more seeds.
+
+    A ledger may hold quick runs beside full ones; they are never averaged.  Where a run reported a metric after
+    several epochs, its last row counts.
+    """
+    groups: dict[str, dict[int, Row]] = defaultdict(dict)
+    for row in rows:
+        last = groups[row.config].get(row.seed)
+        if last is None or last.epochs <= row.epochs:
+            groups[row.config][row.seed] = row
+    if not groups:
+        return []
+    best = max(groups.values(), key=lambda group: (max(row.epochs for row in group.values()), len(group)))
+    return [best[seed] for seed in sorted(best)]

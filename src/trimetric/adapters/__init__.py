@@ -1,0 +1,1 @@
+"""Trimetric's distances within other libraries.  Each module needs the library that it is named after."""

@@ -1,0 +1,28 @@
+"""The coordinates of an embedding in groups, one a component."""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from trimetric import checks
+
+
+class Groups:
+    """`dim` coordinates in `components` groups of equal width, or as many as `width` gives; zeros fill up the last."""
+
+    def __init__(self, dim: int, components: int | None, *, width: int) -> None:
+        checks.positive_int("dim", dim)
+        wanted = -(-dim // width) if components is None else checks.positive_int("components", components)
+        self.width = -(-dim // wanted)
+        self.padding = wanted * self.width - dim
+        if self.padding >= self.width:
+            raise ValueError(
+                f"components: expected groups of {self.width} that all hold some of the {dim} coordinates, got {wanted}"
+            )
+        self.count = wanted
+
+    def split(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k w"]:
+        padded = F.pad(x, (0, self.padding)) if self.padding else x
+        return padded.unflatten(-1, (self.count, self.width))

@@ -1,0 +1,77 @@
+"""Interval quasimetrics: lengths of unions of intervals."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from trimetric.activations import PoolName
+from trimetric.axioms import Axioms
+from trimetric.distances.base import Distance
+from trimetric.distances.groups import Groups
+from trimetric.distances.interval_pairs import interval_pairs
+from trimetric.pooled import PairFunction, Projection
+
+
+class IntervalQuasimetric(Distance):
+    r"""The pooled lengths $|\bigcup_j\,[x_j, \max(x_j, y_j)]|$ over groups of coordinates (IQE, Wang and Isola 2022).
+
+    $[x_j, \max(x_j, z_j)]$ is covered by $[x_j, \max(x_j, y_j)]$ and $[y_j, \max(y_j, z_j)]$, so the union for $(x, z)$
+    lies in those for $(x, y)$ and $(y, z)$ together, and a length is monotone and subadditive.
+
+    All intervals start at an $x_j$, so their order depends on x alone: with $s$ the sorted $x$ and $E_j$ the largest
+    of the first $j$ ends, the length is $\sum_j E_j - \max(E_{j-1}, s_j)$, and nothing is sorted for a pair.  It has no
+    parameters but those of `pool`; `mean` is the published sum, divided by the number of components.
+
+    Args:
+        dim: number of coordinates.
+        components: groups of coordinates; by default groups of 16.
+        pool: of the components.
+    """
+
+    def __init__(self, dim: int, *, components: int | None = None, pool: PoolName = "maxmean") -> None:
+        groups = Groups(dim, components, width=16)
+        super().__init__(dim, num_components=groups.count, pool=pool)
+        self.groups = groups
+        # A shift moves the intervals of a group against each other.
+        self.axioms = Axioms(translation_invariant=groups.width == 1)
+
+    def components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch k"]:
+        starts, order, ends = torch.broadcast_tensors(*self._sorted(x), self.groups.split(y))
+        ends = ends.gather(-1, order)
+        reach = _running_maximum(torch.maximum(starts, ends))
+        covered = torch.cat([starts[..., :1], reach[..., :-1]], dim=-1)
+        return (reach - torch.maximum(covered, starts)).sum(dim=-1)
+
+    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:  # noqa: ARG002
+        return (*self._sorted(x), self.groups.split(x))
+
+    def pairwise(self) -> PairFunction:
+        return lambda px, py: interval_pairs(px[0], px[1], py[2])
+
+    @property
+    def pair_floats(self) -> int:
+        return 3 * self.num_components
+
+    @property
+    def definition_floats(self) -> int:
+        return 6 * self.num_components * self.groups.width
+
+    def _sorted(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        grouped = self.groups.split(x)
+        order = grouped.detach().argsort(dim=-1)
+        return grouped.gather(-1, order), order
+
+
+def _running_maximum(values: Tensor) -> Tensor:
+    """The largest so far, along the last axis; for compilers in log2 steps of maxima, which every exporter knows."""
+    if not torch.compiler.is_compiling():
+        return torch.cummax(values, dim=-1).values
+    shift = 1
+    while shift < values.shape[-1]:
+        values = torch.cat([values[..., :shift], torch.maximum(values[..., shift:], values[..., :-shift])], dim=-1)
+        shift *= 2
+    return values

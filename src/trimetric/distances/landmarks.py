@@ -1,0 +1,94 @@
+"""Lower bounds of a distance from what is known to and from landmarks."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from trimetric import checks
+from trimetric.activations import PoolName
+from trimetric.axioms import Axioms
+from trimetric.distances.base import Distance
+from trimetric.norms.pairs import Scratch
+from trimetric.pooled import PairFunction, Projection
+
+
+class LandmarkBound(Distance):
+    r"""The largest triangle bound over landmarks, from points given as their distances to and from them.
+
+    By the triangle inequality, $D(x, y) \ge D(x, l) - D(y, l)$ and $D(x, y) \ge D(l, y) - D(l, x)$ for a landmark
+    $l$.  With `directed=True` the first half of the coordinates is $D(\cdot, l)$ and the second half $D(l, \cdot)$;
+    otherwise each coordinate is one $D(l, \cdot) = D(\cdot, l)$ and both bounds together are $|D(l, y) - D(l, x)|$.
+
+    With `components` the bounds are not taken one by one but in so many learned mixtures, of non-negative weights
+    that sum to at most 1: $(\sum_l w_{kl}\,\mathrm{bound}_l(x, y))^+$, or $|\sum_l w_{kl} (D(l, y) - D(l, x))|$ with
+    $\sum_l |w_{kl}| \le 1$.  A mixture is a potential, one number a point, so few of them stand for many landmarks
+    (their maximum is at most that of the landmarks themselves).
+
+    A quasimetric for any coordinates: each component is relu or the absolute value of the difference of a potential,
+    however that was rounded.
+    **A lower bound of $D$** where the coordinates are its exact landmark distances (all in one unit), for every
+    value of the weights, hence an admissible and consistent heuristic; `Calibrated` would scale that away.
+
+    Args:
+        dim: number of coordinates, even where directed.
+        components: number of mixtures; None for the bounds themselves, which have no parameters.
+        directed: whether the coordinates are distances to, then from, the landmarks.
+        pool: of the bounds.  The mean is a lower bound too.
+    """
+
+    def __init__(
+        self, dim: int, *, components: int | None = None, directed: bool = True, pool: PoolName = "max"
+    ) -> None:
+        checks.positive_int("dim", dim)
+        if directed and dim % 2:
+            raise ValueError(f"dim: expected an even number, of distances to and from landmarks, got {dim}")
+        count = dim if components is None else checks.positive_int("components", components)
+        super().__init__(dim, num_components=count, pool=pool)
+        self.directed = directed
+        self.axioms = Axioms(symmetric=not directed)
+        if components is None:
+            self.register_parameter("raw_weight", None)
+        else:
+            # Mostly one landmark each, but none at 0, where |w| has no gradient.
+            spread = torch.full((count, dim), 0.1 / dim)
+            spread[torch.arange(count), torch.arange(count) % dim] += 0.8
+            self.raw_weight = nn.Parameter(spread)
+
+    @property
+    def weight(self) -> Float[Tensor, "k dim"]:
+        """The mixtures: rows whose absolute values sum to at most 1; the identity without `components`."""
+        if self.raw_weight is None:
+            return torch.eye(self.dim)
+        free = self.raw_weight.abs() if self.directed else self.raw_weight
+        return free / self.raw_weight.abs().sum(dim=-1, keepdim=True).clamp(min=1)
+
+    def potentials(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
+        """The numbers g_k of a point: a bound is relu or the absolute value of g_k(y) - g_k(x)."""
+        if self.directed:
+            to, from_ = x.chunk(2, dim=-1)
+            x = torch.cat([-to, from_], dim=-1)
+        if self.raw_weight is None:
+            return x
+        # A matrix product may round equal rows differently, and then d(x, x) would not be 0.
+        return torch.stack([(x * row).sum(dim=-1) for row in self.weight], dim=-1)
+
+    def components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch k"]:
+        return self._bound(self.potentials(y) - self.potentials(x))
+
+    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:  # noqa: ARG002
+        return self.potentials(x)
+
+    def pairwise(self) -> PairFunction:
+        scratch = Scratch()
+        return lambda px, py: self._bound(scratch.differences("potentials", px, py))
+
+    @property
+    def pair_floats(self) -> int:
+        return 3 * self.num_components
+
+    def _bound(self, difference: Tensor) -> Tensor:
+        return difference.relu() if self.directed else difference.abs()

@@ -1,0 +1,51 @@
+"""Metrics made of quasimetrics."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from trimetric import checks
+from trimetric.distances.base import Distance
+from trimetric.distances.norm_induced import as_distance
+from trimetric.norms import Norm
+from trimetric.pooled import PairFunction
+
+
+class SymmetrizedMetric(Distance):
+    r"""Components $c_i(x, y) + c_i(y, x)$, or the larger of the two, of a distance with components $c_i$.
+
+    $c_i(y, x)$ is a quasimetric where $c_i(x, y)$ is, and so are a sum and a maximum of quasimetrics.  Symmetric
+    component by component, so that it stays so under concave units; under mean pooling, `how="sum"` is
+    $d(x, y) + d(y, x)$, and under max pooling, `how="max"` is $\max(d(x, y), d(y, x))$.
+    """
+
+    def __init__(self, distance: Norm | Distance, *, how: Literal["sum", "max"] = "sum") -> None:
+        inner = as_distance("distance", distance)
+        checks.one_of("how", how, ("sum", "max"))
+        super().__init__(inner.dim, num_components=inner.num_components, pool=None, inner=inner)
+        self.how = how
+        self.axioms = inner.axioms.but(symmetric=True)
+
+    def components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch k"]:
+        return self._both(self.inner.components(x, y), self.inner.components(y, x))
+
+    def pairwise(self) -> PairFunction:
+        there, back = self.inner.pairwise(), self.inner.pairwise()
+        return lambda px, py: self._both(there(px, py), back(py, px).transpose(0, 1))
+
+    def _both(self, there: Tensor, back: Tensor) -> Tensor:
+        return there + back if self.how == "sum" else torch.maximum(there, back)
+
+    @property
+    def pair_floats(self) -> int:
+        return 2 * self.inner.pair_floats + self.num_components
+
+    @property
+    def definition_floats(self) -> int:
+        return 2 * self.inner.definition_floats

@@ -1,0 +1,112 @@
+"""Tolls: what it costs to leave a point and to arrive at one, wherever the other end is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from trimetric import checks
+from trimetric.distances.base import Distance
+from trimetric.distances.norm_induced import as_distance
+from trimetric.equal_rows import equal_rows, row_keys
+from trimetric.norms import Norm
+from trimetric.pooled import PairFunction, Projection
+
+
+class TollMetric(Distance):
+    r"""$d(x, y) + a(x) + b(y)$ for $x \ne y$, and 0 for $x = y$, with tolls $a, b \ge 0$ read from the embedding.
+
+    The last coordinates are the tolls, through softplus or $|\cdot|$; the ones before are what the inner distance
+    sees.  So `dim` is the inner `dim` + 2, or + 1 where one toll is shared ($a = b$, the default for a symmetric
+    distance), and any encoder with that many outputs learns tolls.
+
+    For $x, y, z$ all different, $d(x, z) + a(x) + b(z) \le [d(x, y) + a(x) + b(y)] + [d(y, z) + a(y) + b(z)]$, as the
+    tolls at y are not negative.  For $y = x$ or $y = z$ both sides are equal; for $x = z$ the left one is 0.
+
+    **At $x = y$** the distance jumps: a trip that is none costs nothing, a short one costs the tolls.  $x \ne y$
+    means that the embeddings differ in some coordinate, a toll included, by however little; the gradient at
+    $x = y$ is 0.
+
+    With `per="component"` each component has its own tolls (`dim` grows by 2 or 1 for each), which a maximum
+    and concave units then see; with `per="head"` the tolls of all are the same, and every pooling
+    adds them once.
+
+    Args:
+        distance: any distance or norm.
+        per: one pair of tolls for the head, or one for each of its components.
+        shared: one toll for leaving and arriving; by default where the distance is symmetric.
+        map: what makes a coordinate a toll.  "abs" keeps a homogeneous distance homogeneous.
+    """
+
+    def __init__(
+        self,
+        distance: Norm | Distance,
+        *,
+        per: Literal["head", "component"] = "head",
+        shared: bool | None = None,
+        map: Literal["softplus", "abs"] = "softplus",
+    ) -> None:
+        inner = as_distance("distance", distance)
+        checks.one_of("per", per, ("head", "component"))
+        checks.one_of("map", map, ("softplus", "abs"))
+        one_toll = inner.axioms.symmetric if shared is None else shared
+        tolls = inner.num_components if per == "component" else 1
+        super().__init__(
+            inner.dim + tolls * (1 if one_toll else 2), num_components=inner.num_components, pool=None, inner=inner
+        )
+        self.shared, self.map = one_toll, map
+        self.axioms = inner.axioms.but(
+            reflexive=True,
+            # Points that differ in a toll only may be at distance 0.
+            definite=False,
+            symmetric=inner.axioms.symmetric and one_toll,
+            homogeneous=inner.axioms.homogeneous and map == "abs",
+            translation_invariant=False,
+            monotone=False,
+        )
+
+    def tolls(self, x: Float[Tensor, "*batch dim"]) -> tuple[Float[Tensor, "*batch t"], Float[Tensor, "*batch t"]]:
+        """The departure tolls a and the arrival tolls b, one for the head or one for each component."""
+        free = x[..., self.inner.dim :]
+        tolls = F.softplus(free) if self.map == "softplus" else free.abs()
+        if self.shared:
+            return tolls, tolls
+        departure, arrival = tolls.chunk(2, dim=-1)
+        return departure, arrival
+
+    def components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch k"]:
+        inner = self.inner.components(x[..., : self.inner.dim], y[..., : self.inner.dim])
+        differ = (x != y).any(dim=-1, keepdim=True)
+        return torch.where(differ, inner + (self.tolls(x)[0] + self.tolls(y)[1]), 0)
+
+    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
+        seen = self.inner.dim
+        return self.inner.project(x[:, :seen], centre[:seen]), self.tolls(x), x.detach(), row_keys(x)
+
+    def pairwise(self) -> PairFunction:
+        inner = self.inner.pairwise()
+
+        def pairs(px: Projection, py: Projection) -> Tensor:
+            (rows, (departure, _), x, x_keys), (columns, (_, arrival), y, y_keys) = px, py
+            values = inner(rows, columns) + (departure.unsqueeze(1) + arrival)
+            i, j = equal_rows(x, x_keys, y, y_keys)
+            if not len(i):
+                return values
+            put = Tensor.index_put if torch.is_grad_enabled() else Tensor.index_put_
+            return put(values, (i, j), values.new_zeros(()))
+
+        return pairs
+
+    @property
+    def pair_floats(self) -> int:
+        return self.inner.pair_floats + 3 * self.num_components + 2
+
+    @property
+    def definition_floats(self) -> int:
+        return self.inner.definition_floats + 3 * self.num_components + self.dim

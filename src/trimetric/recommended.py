@@ -1,0 +1,27 @@
+"""The head to begin with."""
+
+from __future__ import annotations
+
+from trimetric import checks
+from trimetric.distances import Calibrated, IntervalQuasimetric, SymmetrizedMetric, TollMetric, WideMetric
+from trimetric.norms import WideNorm
+
+
+def recommended(dim: int, *, symmetric: bool) -> Calibrated:
+    """A head for embeddings of size `dim` that does well on most data: the one to try first.
+
+    A Wide Norm (saw-toothed and smooth costs of moving) and an interval quasimetric (costs that several coordinates
+    share), added with learned weights; tolls for what depends on one end alone, read from the last two coordinates (one
+    where symmetric); and an output scale that `fit` sets before the first step.
+
+    >>> import torch
+    >>> head = recommended(64, symmetric=False)
+    >>> head(torch.randn(5, 64), torch.randn(5, 64)).shape
+    torch.Size([5])
+    """
+    tolls = 1 if symmetric else 2
+    if checks.positive_int("dim", dim) <= tolls:
+        raise ValueError(f"dim: expected more than the {tolls} that the tolls take, got {dim}")
+    intervals = IntervalQuasimetric(dim - tolls)
+    parts = [WideNorm(dim - tolls, symmetric=symmetric), SymmetrizedMetric(intervals) if symmetric else intervals]
+    return Calibrated(TollMetric(WideMetric(parts, pool="mean")))
