@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -98,7 +99,7 @@ def test_printed_commands_can_be_typed() -> None:
 
 def test_options_are_those_of_the_library() -> None:
     hints = get_type_hints(Fit)
-    assert set(get_args(hints["head"])) == {*HEADS, "mlp"}
+    assert set(get_args(hints["head"])) == {*HEADS, "recommended", "mlp"}
     assert set(get_args(hints["loss"])) == set(LOSSES)
     assert set(get_args(hints["schedule"])) == set(SCHEDULES)
 
@@ -165,7 +166,7 @@ def test_quiet_is_silent(city: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert sorted(file.name for file in Path().iterdir()) == ["d.csv", "m.safetensors"]
 
 
-@pytest.mark.parametrize("head", [*HEADS, "mlp"])
+@pytest.mark.parametrize("head", [*HEADS, "recommended", "mlp"])
 def test_every_head(head: str, city: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = answer(capsys, "fit", city / "pairs.csv", "-o", "m.safetensors", *QUICK, "--head", head, "--epochs", 1)
     assert told["audit"]["promised"]["triangle"] == (head != "mlp")
@@ -326,12 +327,11 @@ def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_command_goes_on(
     def interrupted(*arguments: Any, **named: Any) -> Any:
         def stop(epoch: Any) -> None:
             if epoch.epoch == 1:
-                raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)
 
         return whole(*arguments, callbacks=[stop], **named)
 
     command = ["fit", str(city / "pairs.csv"), "-o", "m.safetensors", *QUICK]
-    monkeypatch.setattr(train, "CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(train, "fit", interrupted)
     assert main(command) == 130
     assert capsys.readouterr().err.splitlines()[-1] == (

@@ -58,8 +58,8 @@ class Fit:
     feature_columns: tuple[str, ...] = ()
     """the features to use; all unless given"""
 
-    head: Literal["wide", "deep", "interval", "mahalanobis", "euclidean", "mlp"] = "wide"
-    """the distance between points; mlp is a plain network that promises nothing"""
+    head: Literal["wide", "deep", "interval", "mahalanobis", "euclidean", "recommended", "mlp"] = "wide"
+    """the distance between points; recommended adds intervals and tolls, mlp is a network that promises nothing"""
     symmetric: bool = False
     """d(x, y) = d(y, x); with --edges, streets go both ways"""
     dim: int = 64

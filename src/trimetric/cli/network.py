@@ -12,12 +12,13 @@ from trimetric import checks
 from trimetric.distances import Calibrated, MLPDistance
 from trimetric.encoders import MLP
 from trimetric.heads import HeadName, make_head
+from trimetric.recommended import recommended
 from trimetric.siamese import Siamese
 from trimetric.tables.errors import InputError
 
 
 def make_network(
-    head: HeadName | Literal["mlp"],
+    head: HeadName | Literal["recommended", "mlp"],
     *,
     objects: int,
     features: int | None,
@@ -33,6 +34,8 @@ def make_network(
         if symmetric:
             raise InputError(f"--symmetric: expected a head that can promise it, got --head {head}")
         return Siamese(encoder, Calibrated(MLPDistance(dim)))
+    if head == "recommended":
+        return Siamese(encoder, recommended(dim, symmetric=symmetric))
     return Siamese(encoder, Calibrated(make_head(head, dim, symmetric=symmetric, concave_units=concave)))
 
 

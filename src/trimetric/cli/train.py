@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from trimetric.cli.fit import Fit
 
 AUDITED_OBJECTS = 300
-CHECKPOINT_SECONDS = 10.0
 PREDICTED_AT_ONCE = 1 << 16
 
 
@@ -119,7 +118,6 @@ def _config(options: Fit) -> TrainingConfig:
             gamma=options.gamma,
             patience=options.patience,
             seed=options.general.seed,
-            checkpoint_seconds=CHECKPOINT_SECONDS,
         )
     except ValueError as error:
         raise _about_an_option(error) from None
