@@ -29,6 +29,8 @@ def main() -> None:
     parser.add_argument(
         "--budget", type=float, default=3.0, help="seconds for each cell of pairwise; slow ones need 45"
     )
+    parser.add_argument("--only", nargs="+", metavar="NAME", help='rows of pairwise to measure, such as "DN 3x600"')
+    parser.add_argument("--batches", nargs="+", type=int, metavar="N", help="mini-batches of pairwise")
     parser.add_argument(
         "--save",
         action="store_true",
@@ -46,7 +48,9 @@ def main() -> None:
     console.print(f"Machine: {machine}")
     results: dict[str, object] = {"machine": machine}
     if "pairwise" in what:
-        rows = pairwise.run(batches=(32, 128) if options.quick else pairwise.BATCHES, budget=options.budget)
+        batches = tuple(options.batches or ((32, 128) if options.quick else pairwise.BATCHES))
+        names = tuple(options.only) if options.only else None
+        rows = pairwise.run(batches=batches, names=names, budget=options.budget)
         pairwise.show(rows, console)
         results["pairwise"] = [asdict(row) for row in rows]
     if "rectified" in what:
