@@ -137,7 +137,8 @@ def spread(cell: Measured, column: Column) -> str:
     """How far the seeds are apart; empty for a single one."""
     if cell.statistic == "best":
         return f"worst {_short(format(cell.worst, column.format))}" if cell.seeds > 1 else ""
-    return "" if cell.spread is None else f"± {_short(f'{cell.spread:.1g}')}"
+    precision = ".0e" if column.format.endswith("e") else ".1g"
+    return "" if cell.spread is None else f"± {_short(format(cell.spread, precision))}"
 
 
 def _short(text: str) -> str:
