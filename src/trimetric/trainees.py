@@ -78,7 +78,16 @@ class Single(Trainee):
         self.buffers = dict(model.named_buffers())
         self.objective: nn.Module = _Objective(model, data, config)
         if processes.size > 1:
-            self.objective = DistributedDataParallel(self.objective, find_unused_parameters=True)
+            unused = self._has_unused_parameters()
+            self.objective = DistributedDataParallel(self.objective, find_unused_parameters=unused)
+
+    def _has_unused_parameters(self) -> bool:
+        """Such as the weight of a pooling that another replaces; looking for them in each step takes time."""
+        self.model.eval()
+        with torch.random.fork_rng(devices=[]):
+            loss = self.objective(torch.arange(1))
+        found = torch.autograd.grad(loss, list(self.parameters.values()), allow_unused=True)
+        return any(gradient is None for gradient in found)
 
     def losses(self, batches: Sequence[Tensor]) -> Tensor:
         (batch,) = batches
