@@ -1,0 +1,1 @@
+from trimetric.nearness.solve import nearest_metric as nearest_metric
