@@ -46,7 +46,7 @@ from trimetric.training_config import TrainingConfig as TrainingConfig
 __version__ = "0.1.0"
 
 # Imported on first use: they need more than the core does.
-_SUBMODULES = ("adapters", "estimators")
+_SUBMODULES = ("adapters", "estimators", "nearness")
 
 
 def __getattr__(name: str) -> _ModuleType:
