@@ -1,6 +1,6 @@
 """Metric nearness: the metric nearest to a matrix, by triangle fixing, by learned metrics, and exactly (3.2, D).
 
-J is the *squared* ratio ||X - D||^2 / ||D||^2, as only that agrees with the numbers that the paper prints (deviation D20).
+J is the *squared* ratio ||X - D||^2 / ||D||^2: only that agrees with the numbers that the paper prints (deviation D20).
 """
 
 from __future__ import annotations
@@ -78,9 +78,7 @@ class Nearness(Experiment[Cell]):
     def cells(self, scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
         config = CONFIGS[scale]
         runs = [(method, 0, 0, "") for method in SOLVERS]
-        runs += [
-            (model, config.width, epochs, recipe) for recipe, epochs in config.epochs.items() for model in MODELS
-        ]
+        runs += [(model, config.width, epochs, recipe) for recipe, epochs in config.epochs.items() for model in MODELS]
         return [
             Cell(reading, config.n, method, seed, width, epochs, recipe)
             for method, width, epochs, recipe in runs
@@ -199,8 +197,8 @@ def _table(rows: list[Row], symmetric: str, asymmetric: str, recipe: str, title:
         ],
         rows=list(NAMES),
         cells=cells,
-        note="J = ||X - D||^2 / ||D||^2, the square of what the paper's text says (deviation D20). Broken: ordered triples "
-        f"with x_ij > x_ik + x_kj by more than {COUNT_TOLERANCE:g} of the largest distance; each triangle of a symmetric "
-        f"matrix counts twice. TF: {PAPER_SWEEPS} sweeps, not repaired, asymmetric in its correct form. Exact: the optimum, to a "
-        "relative duality gap of 1e-6.",
+        note="J = ||X - D||^2 / ||D||^2, the square of what the paper's text says (deviation D20). Broken: ordered "
+        f"triples with x_ij > x_ik + x_kj by more than {COUNT_TOLERANCE:g} of the largest distance; each triangle of a "
+        f"symmetric matrix counts twice. TF: {PAPER_SWEEPS} sweeps, not repaired, asymmetric in its correct form. "
+        "Exact: the optimum, to a relative duality gap of 1e-6.",
     )

@@ -10,7 +10,12 @@ from reproduction.figures import Figure
 from reproduction.rows import Row, longest, pick
 
 COLORS = {"Eucl": "#7f8c8d", "WN": "#2e8b57", "DN": "#c0392b", "WN rectified": "#8e44ad"}
-NAMES = {"S": "symmetric", "A": "asymmetric", "S mirrored": "symmetric, mirrored noise", "A open": "asymmetric, open lattice"}
+NAMES = {
+    "S": "symmetric",
+    "A": "asymmetric",
+    "S mirrored": "symmetric, mirrored noise",
+    "A open": "asymmetric, open lattice",
+}
 
 
 def figures(rows: list[Row]) -> list[Figure]:
@@ -27,8 +32,8 @@ def figures(rows: list[Row]) -> list[Figure]:
         Figure(
             label="figure_mn_curves",
             title=f"Metric nearness of {n} objects: J by epoch (mean over seeds; dashed: our recipe)",
-            alt="Learning curves of the Euclidean embedding, the Wide Norm and the Deep Norm Neural Metrics; a dotted line "
-            "marks the exact optimum, a dash-dotted one triangle fixing.",
+            alt="Learning curves of the Euclidean embedding, the Wide Norm and the Deep Norm Neural Metrics; a dotted "
+            "line marks the exact optimum, a dash-dotted one triangle fixing.",
             plot=plot,
             stem="figure_mn_curves",
         )

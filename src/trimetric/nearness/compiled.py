@@ -35,7 +35,7 @@ def warn_once_without_numba() -> None:
     if not HAS_NUMBA and not _warned:
         _warned = True
         warnings.warn(
-            "numba is not installed: nearest_metric runs on NumPy, many times slower (pip install 'trimetric[solvers]')",
+            "numba is not installed: nearest_metric runs on NumPy, far slower (pip install 'trimetric[solvers]')",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -1,7 +1,7 @@
 r"""The dual of metric nearness on a list of inequalities $Ax \le 0$.
 
-Of all multipliers $z \ge 0$ find those that minimise $\|x\|_W^2$ for $x = d - W^{-1} A^T z$.  As metrics form a cone, every
-$z \ge 0$ proves that no metric is nearer to $d$ than
+Of all multipliers $z \ge 0$ find those that minimise $\|x\|_W^2$ for $x = d - W^{-1} A^T z$.  As metrics form a cone,
+every $z \ge 0$ proves that no metric is nearer to $d$ than
 
 $$\|d\|_W^2 - \|x\|_W^2 = \sum_e w_e (d_e - x_e)(d_e + x_e).$$
 """
@@ -180,7 +180,7 @@ def _transposed(multipliers: np.ndarray, entries: np.ndarray, places: int) -> np
 
 
 @compiled
-def _row_values_compiled(x, entries, out, first, last):  # noqa: ANN
+def _row_values_compiled(x, entries, out, first, last):
     for row in range(first, last):
         value = x[entries[row, 0]]
         for side in range(1, entries.shape[1]):
@@ -189,7 +189,7 @@ def _row_values_compiled(x, entries, out, first, last):  # noqa: ANN
 
 
 @compiled
-def _transposed_compiled(multipliers, entries, out):  # noqa: ANN
+def _transposed_compiled(multipliers, entries, out):
     for row in range(entries.shape[0]):
         z = multipliers[row]
         out[entries[row, 0]] += z
@@ -198,7 +198,7 @@ def _transposed_compiled(multipliers, entries, out):  # noqa: ANN
 
 
 @compiled
-def _hildreth(x, multipliers, entries, inverse_weights, curvature, forwards):  # noqa: ANN
+def _hildreth(x, multipliers, entries, inverse_weights, curvature, forwards):
     """One sweep: each inequality in turn gets the multiplier that is best while all others stay."""
     count = entries.shape[0]
     for at in range(count):

@@ -1,11 +1,12 @@
-r"""Triangle fixing (Sra, Tropp and Dhillon 2005; Brickell et al. 2008): Dykstra's projections, one inequality at a time.
+r"""Triangle fixing (Sra, Tropp and Dhillon 2005; Brickell et al. 2008): Dykstra's projections.
 
-Each inequality $x_{ij} \le x_{ik} + x_{kj}$ remembers how far it has pushed (its multiplier $z$).  When it is visited the
-three entries share the step $t = \max((x_{ij} - x_{ik} - x_{kj}) / (1/w_{ij} + 1/w_{ik} + 1/w_{kj}), -z)$.  Only
-multipliers above 0 are kept, in the order of the visits, so memory is that of the matrix and of the active inequalities.
+Each inequality $x_{ij} \le x_{ik} + x_{kj}$ remembers how far it has pushed (its multiplier $z$).  When it is visited
+the three entries share the step $t = \max((x_{ij} - x_{ik} - x_{kj}) / (1/w_{ij} + 1/w_{ik} + 1/w_{kj}), -z)$.  Only
+multipliers above 0 are kept, in the order of the visits, so memory is that of the matrix and of the active
+inequalities.
 
-A symmetric matrix has three inequalities for each of its triangles.  An asymmetric one has six for three objects, and must
-also be kept from falling below 0, which its triangle inequalities do not imply.
+A symmetric matrix has three inequalities for each of its triangles.  An asymmetric one has six for three objects, and
+must also be kept from falling below 0, which its triangle inequalities do not imply.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def solve_dykstra(problem: Problem, best: Best) -> None:
 
 
 @compiled
-def _fix(x, inverse_weights, a, b, c, multiplier):  # noqa: ANN
+def _fix(x, inverse_weights, a, b, c, multiplier):
     """Visits x_a <= x_b + x_c; gives the new multiplier and the step."""
     excess = x[a] - x[b] - x[c]
     if excess <= 0.0 and multiplier == 0.0:
@@ -66,7 +67,7 @@ def _fix(x, inverse_weights, a, b, c, multiplier):  # noqa: ANN
 
 
 @compiled
-def _symmetric_slice(x, inverse_weights, i, n, old_places, old, places, multipliers):  # noqa: ANN
+def _symmetric_slice(x, inverse_weights, i, n, old_places, old, places, multipliers):
     """All triangles i < j < k of one i."""
     read, written, place, largest = 0, 0, 0, 0.0
     for j in range(i + 1, n):
@@ -89,7 +90,7 @@ def _symmetric_slice(x, inverse_weights, i, n, old_places, old, places, multipli
 
 
 @compiled
-def _asymmetric_slice(x, inverse_weights, i, n, old_places, old, places, multipliers):  # noqa: ANN
+def _asymmetric_slice(x, inverse_weights, i, n, old_places, old, places, multipliers):
     """x_ij >= 0 and x_ij <= x_ik + x_kj for one i and all j and k."""
     nothing = n * n
     read, written, place, largest = 0, 0, 0, 0.0

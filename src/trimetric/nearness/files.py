@@ -13,8 +13,8 @@ READERS = (".csv", ".txt", ".tsv", ".npy", ".npz", ".atsp", ".tsp")
 def read_matrix(path: Path | str) -> np.ndarray:
     """The matrix in a file, by its ending.
 
-    - `.csv`, `.tsv`, `.txt`: numbers between commas, tabs, semicolons or blanks; empty cells and "nan" are NaN; a first row and
-      a first column of names are skipped;
+    - `.csv`, `.tsv`, `.txt`: numbers between commas, tabs, semicolons or blanks; empty cells and "nan" are NaN; a
+      first row of names is skipped, and with it a first column of names;
     - `.npy`; `.npz` with one array, or with one named `D`;
     - `.atsp`, `.tsp`: TSPLIB with an explicit matrix; its diagonal, which is no distance there, becomes 0.
     """
@@ -50,7 +50,9 @@ def _read_npz(path: Path) -> np.ndarray:
         if "D" in arrays.files:
             return arrays["D"]
         if len(arrays.files) != 1:
-            raise ValueError(f"{path.name}: expected one array, or one named D, got {', '.join(arrays.files) or 'none'}")
+            raise ValueError(
+                f"{path.name}: expected one array, or one named D, got {', '.join(arrays.files) or 'none'}"
+            )
         return arrays[arrays.files[0]]
 
 

@@ -1,7 +1,7 @@
 """The learned way: a point for each object, and a metric that is trained together with the points.
 
-It gives an upper bound only, but needs no list of inequalities: it takes mini-batches of the known pairs, and a model that
-encodes features of the objects is defined for new objects too.
+It gives an upper bound only, but needs no list of inequalities: it takes mini-batches of the known pairs, and a model
+that encodes features of the objects is defined for new objects too.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class LearnedSettings:
             raise ValueError("objects: expected features exactly where there is an encoder for them")
 
 
-class _Interrupted(Exception):
+class _InterruptedError(Exception):
     """Leaves the training loop, with the model as it is."""
 
 
@@ -76,7 +76,7 @@ def solve_learned(problem: Problem, best: Best, settings: LearnedSettings) -> Si
             best.objective = min(best.objective, epoch.validation_mse * float(weights.sum()))
             best.record(float("nan"), 0)
         if best.hurried():
-            raise _Interrupted
+            raise _InterruptedError
 
     try:
         fit(
@@ -90,7 +90,7 @@ def solve_learned(problem: Problem, best: Best, settings: LearnedSettings) -> Si
             progress="silent",
         )
         best.stopped = "rounds"
-    except _Interrupted:
+    except _InterruptedError:
         best.stopped = "interrupted" if best.signals else "time"
     best.objective = float("inf")  # what was measured on the way is of no matrix that is at hand
     best.consider(problem.vector(predicted(model, problem.n, settings.objects)))

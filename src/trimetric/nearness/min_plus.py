@@ -17,7 +17,7 @@ _MIDDLES = 16
 
 
 def min_plus(x: Matrix, y: Matrix | None = None, *, upper: bool = False) -> Matrix:
-    """$X \\otimes Y$ (by default $X \\otimes X$) of square matrices; with `upper` entries below the diagonal are void."""
+    r"""$X \otimes Y$ (by default $X \otimes X$) of square matrices; with `upper`, the lower triangle is void."""
     y = x if y is None else y
     out = np.empty_like(x)
     product = _min_plus_rows if HAS_NUMBA else _min_plus_rows_numpy
@@ -55,7 +55,8 @@ def is_metric(x: Matrix) -> bool:
 def violations(x: Matrix, tolerance: float = 0.0) -> tuple[float, int]:
     """The largest `x_ij - (x_ik + x_kj)`, at least 0, and how many ordered triples exceed the tolerance.
 
-    The diagonal must be 0, so that only triples of three objects can count.  Each triangle of a symmetric matrix counts twice, as (i, j) and as (j, i).
+    The diagonal must be 0, so that only triples of three objects can count.  Each triangle of a symmetric matrix counts
+    twice, as (i, j) and as (j, i).
     """
     n = len(x)
     across = np.ascontiguousarray(x.T)
@@ -75,7 +76,7 @@ def middles(x: Matrix, product: Matrix, tolerance: float, *, upper: bool = False
 
 
 @compiled
-def _min_plus_rows(x, y, out, first, last, upper):  # noqa: ANN
+def _min_plus_rows(x, y, out, first, last, upper):
     n = y.shape[0]
     for left in range(0, n, _COLUMNS):
         right = min(left + _COLUMNS, n)
@@ -125,7 +126,7 @@ def _min_plus_rows(x, y, out, first, last, upper):  # noqa: ANN
 
 
 @compiled
-def _count_rows(x, across, tolerance, largest, counts, first, last):  # noqa: ANN
+def _count_rows(x, across, tolerance, largest, counts, first, last):
     n = x.shape[0]
     for i in range(first, last):
         row = x[i]
@@ -145,7 +146,7 @@ def _count_rows(x, across, tolerance, largest, counts, first, last):  # noqa: AN
 
 
 @compiled
-def _middle_rows(x, across, product, tolerance, out, first, last, upper):  # noqa: ANN
+def _middle_rows(x, across, product, tolerance, out, first, last, upper):
     n = x.shape[0]
     for i in range(first, last):
         row = x[i]
@@ -167,9 +168,7 @@ def _middle_rows(x, across, product, tolerance, out, first, last, upper):  # noq
                     break
 
 
-def _min_plus_rows_numpy(
-    x: Matrix, y: Matrix, out: Matrix, first: int, last: int, upper: bool
-) -> None:
+def _min_plus_rows_numpy(x: Matrix, y: Matrix, out: Matrix, first: int, last: int, upper: bool) -> None:
     across = np.ascontiguousarray(y.T)
     for i in range(first, last):
         left = i if upper else 0

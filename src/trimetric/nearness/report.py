@@ -93,7 +93,8 @@ def _text(result: NearestMetric, numbers: dict[str, Any]) -> str:
         "after: none, in floating point",
         f"changed: {numbers['changed']:,} distances ({100 * numbers['changed'] / known:.1f} %), "
         f"{numbers['raised']:,} raised by up to {numbers['largest_rise']:.4g}, "
-        f"{numbers['lowered']:,} lowered by up to {numbers['largest_fall']:.4g}; mean change {numbers['mean_change']:.4g}",
+        f"{numbers['lowered']:,} lowered by up to {numbers['largest_fall']:.4g}; "
+        f"mean change {numbers['mean_change']:.4g}",
         f"J = ||X - D|| / ||D|| = {result.distortion:.6g} (squared: {result.distortion_squared:.6g}), "
         + (
             "the nearest metric that is nowhere larger"

@@ -31,9 +31,7 @@ class Round:
         return relative_gap(self.objective, self.lower_bound)
 
     def __str__(self) -> str:
-        return (
-            f"round {self.round}  gap {self.gap:.2e}  largest violation {self.violation:.2e}  {self.seconds:.1f} s"
-        )
+        return f"round {self.round}  gap {self.gap:.2e}  largest violation {self.violation:.2e}  {self.seconds:.1f} s"
 
 
 def relative_gap(objective: float, lower_bound: float) -> float:

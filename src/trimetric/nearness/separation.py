@@ -121,7 +121,7 @@ def _relax_numpy(row: np.ndarray, through: np.ndarray, steps: np.ndarray, a: flo
 
 
 @compiled
-def _relax_compiled(row, through, steps, a, s):  # noqa: ANN
+def _relax_compiled(row, through, steps, a, s):
     for j in range(row.shape[0]):
         t = a + through[j]
         steps[j] = s if t < row[j] else steps[j]
@@ -132,7 +132,7 @@ _relax = _relax_compiled if HAS_NUMBA else _relax_numpy
 
 
 @compiled
-def _floyd_warshall(lengths, step):  # noqa: ANN
+def _floyd_warshall(lengths, step):
     n = lengths.shape[0]
     for k in range(n):
         for i in range(n):

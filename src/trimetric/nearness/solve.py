@@ -35,10 +35,10 @@ def nearest_metric(
 ) -> NearestMetric:
     r"""The (quasi)metric X that minimises $\sum_{ij} w_{ij} (x_{ij} - d_{ij})^2$, with a proof of how near it is.
 
-    Subject to $x_{ij} \le x_{ik} + x_{kj}$ and $x_{ij} \ge 0 = x_{ii}$, and to $X = X^T$ where `symmetric`.  These X form a
-    closed convex cone, so there is one nearest, and every choice of multipliers proves a lower bound on its distance:
-    `gap` says how far apart bound and result are.  Whatever the method, the result breaks **no** triangle inequality in floating
-    point.
+    Subject to $x_{ij} \le x_{ik} + x_{kj}$ and $x_{ij} \ge 0 = x_{ii}$, and to $X = X^T$ where `symmetric`.  These X
+    form a closed convex cone, so there is one nearest, and every choice of multipliers proves a lower bound on its
+    distance: `gap` says how far apart bound and result are.  Whatever the method, the result breaks **no** triangle
+    inequality in floating point.
 
     Ctrl-C and SIGTERM end the search: the best metric so far is returned with its gap, and with `converged=False`.
 
