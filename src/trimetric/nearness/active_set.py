@@ -39,7 +39,8 @@ def solve_active_set(problem: Problem, best: Best) -> None:
         if promise <= best.tolerance or broken.violation <= 1e-14 * scale or idle or last:
             best.consider(dual.x)
         best.record(broken.violation, len(dual.multipliers))
-        idle = 0 if (best.objective, best.lower_bound) != before else idle + 1
+        moved = best.rounds == 1 or (best.objective, best.lower_bound) != before
+        idle = 0 if moved else idle + 1
         if best.ended():
             break
         if idle >= PATIENCE or (len(broken.keys) == 0 and len(dual.keys) == 0):

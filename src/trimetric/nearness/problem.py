@@ -43,7 +43,8 @@ class Problem:
         """Of a vector or of a matrix to the given distances."""
         if x.ndim == 2:
             x = self.vector(x)
-        return float(self.weights @ (x - self.distances) ** 2)
+        change = np.subtract(x, self.distances, out=np.zeros_like(x), where=self.weights > 0)  # others may be infinite
+        return float(self.weights @ change**2)
 
     def vector(self, matrix: np.ndarray) -> np.ndarray:
         return np.append(matrix.ravel(), 0.0)
