@@ -49,5 +49,3 @@ def solve_active_set(problem: Problem, best: Best) -> None:
         dual.add(broken)
         target = LOOSENESS * dual.residual()
         dual.improve(target, on_face=best.rounds > SWEEPS_ONLY, stop=best.hurried)
-    if best.matrix is None:
-        best.consider(dual.x)

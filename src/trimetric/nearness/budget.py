@@ -48,10 +48,20 @@ class Best:
     def consider(self, x: np.ndarray) -> None:
         """Repairs x, and keeps it where it is the best so far."""
         matrix, undetermined = repaired(self.problem, x)
+        self.accept(matrix, x, undetermined)
+
+    def accept(self, matrix: np.ndarray, x: np.ndarray, undetermined: int = 0) -> None:
+        """Keeps a metric, made from x, where it is the best so far."""
         objective = self.problem.squared_distance(matrix)
-        if objective < self.objective:
+        if self.matrix is None or objective < self.objective:
             self.matrix, self.objective, self.unrepaired = matrix, objective, x.copy()
             self.undetermined = undetermined
+
+    def metric(self) -> np.ndarray:
+        """The best one; where nothing has been tried yet, the largest below the given distances."""
+        if self.matrix is None:
+            self.consider(self.problem.distances)
+        return self.matrix  # type: ignore[return-value]
 
     def bound(self, lower_bound: float) -> None:
         self.lower_bound = max(self.lower_bound, lower_bound)

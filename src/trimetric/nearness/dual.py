@@ -47,8 +47,8 @@ class Dual:
         entries = np.concatenate([wide(self.entries[active]), wide(broken.entries[fresh]).astype(self.dtype)])
         keys = np.concatenate([self.keys[active], broken.keys[fresh]])
         multipliers = np.concatenate([self.multipliers[active], np.zeros(fresh.sum())])
-        # In the order of the entries: sweeps then pass through memory once.
-        order = np.lexsort((keys, entries[:, 0]))
+        # In the order of the entries, which is that of the keys of triangles: sweeps then pass through memory once.
+        order = np.argsort(keys if self.problem.complete else entries[:, 0], kind="stable")
         self.entries, self.keys, self.multipliers = entries[order], keys[order], multipliers[order]
         self.curvature = self.problem.inverse_weights[self.entries].sum(axis=1)
 

@@ -60,7 +60,7 @@ def _read_text(path: Path) -> np.ndarray:
     lines = [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
     if not lines:
         raise ValueError(f"{path.name}: expected a matrix, got an empty file")
-    separator = next((mark for mark in (",", "\t", ";") if mark in lines[-1]), None)
+    separator = next((mark for mark in (",", "\t", ";") if any(mark in line for line in lines)), None)
     cells = [[cell.strip() for cell in line.split(separator)] for line in lines]
     if len(cells) > 1 and any(_number(cell) is None for cell in cells[0][1:]):  # names of columns
         cells = cells[1:]

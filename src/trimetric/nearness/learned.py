@@ -18,6 +18,7 @@ from trimetric.all_pairs import all_pairs
 from trimetric.distances import Calibrated, Distance, SymmetrizedMetric
 from trimetric.heads import HEADS, HeadName, make_head
 from trimetric.nearness.budget import Best
+from trimetric.nearness.min_plus import closure
 from trimetric.nearness.problem import Problem
 from trimetric.siamese import Siamese
 from trimetric.training import fit
@@ -92,8 +93,9 @@ def solve_learned(problem: Problem, best: Best, settings: LearnedSettings) -> Si
         best.stopped = "rounds"
     except _InterruptedError:
         best.stopped = "interrupted" if best.signals else "time"
-    best.objective = float("inf")  # what was measured on the way is of no matrix that is at hand
-    best.consider(problem.vector(predicted(model, problem.n, settings.objects)))
+    x = predicted(model, problem.n, settings.objects)
+    x = (x + x.T) / 2 if problem.symmetric else x
+    best.accept(closure(x, symmetric=problem.symmetric), problem.vector(x))
     return model
 
 

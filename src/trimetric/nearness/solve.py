@@ -112,16 +112,14 @@ def _decrease(problem: Problem, best: Best) -> None:
 
 
 def _result(problem: Problem, best: Best, method: str, model: Any) -> NearestMetric:
-    if best.matrix is None:  # interrupted at once
-        best.consider(problem.distances)
-    assert best.matrix is not None
+    matrix = best.metric()
     unrepaired = problem.matrix(best.unrepaired)
     if not problem.complete:
-        unrepaired = np.where(problem.known, unrepaired, best.matrix)
+        unrepaired = np.where(problem.known, unrepaired, matrix)
     tolerance = COUNT_TOLERANCE * float(problem.distances.max(initial=0.0))
     violation, count = violations(unrepaired, tolerance)
     return NearestMetric(
-        matrix=best.matrix,
+        matrix=matrix,
         method=method,
         symmetric=problem.symmetric,
         objective=best.objective,
