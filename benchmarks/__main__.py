@@ -29,7 +29,11 @@ def main() -> None:
     parser.add_argument(
         "--budget", type=float, default=3.0, help="seconds for each cell of pairwise; slow ones need 45"
     )
-    parser.add_argument("--save", action="store_true", help=f"write the numbers to {RESULTS.name}")
+    parser.add_argument(
+        "--save",
+        action="store_true",
+        help=f"write the numbers to {RESULTS.name}, beside those of parts that were not run",
+    )
     options = parser.parse_args()
     what = options.what or known
     if unknown := sorted(set(what) - set(known)):
@@ -73,7 +77,8 @@ def main() -> None:
         nearness.show(solved, console)
         results["nearness"] = asdict(solved)
     if options.save:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+        before = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        RESULTS.write_text(json.dumps({**before, **results}, indent=1) + "\n")
         console.print(f"Wrote {RESULTS}")
 
 

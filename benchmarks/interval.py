@@ -6,7 +6,6 @@ square of the mini-batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -17,7 +16,7 @@ from torch import Tensor
 
 import trimetric as tm
 from benchmarks.memory import peak_bytes
-from benchmarks.timing import best_seconds
+from benchmarks.timing import best_seconds, timed_pass
 
 DIM, GROUPS = 128, 8
 BATCHES = (64, 128, 256, 512, 1024)
@@ -56,14 +55,7 @@ def measure(batch: int, *, backward: bool, budget: float) -> Row:
     torch.manual_seed(0)
     distance = tm.IntervalQuasimetric(DIM, components=GROUPS, pool="mean")
     x, y = (torch.randn(batch, DIM, requires_grad=backward) for _ in range(2))
-    pull = torch.randn(batch, batch)
-
-    def run(call: Callable[[Tensor, Tensor], Tensor]) -> Callable[[], object]:
-        def forward() -> object:
-            with torch.no_grad():
-                return call(x, y)
-
-        return (lambda: call(x, y).backward(pull)) if backward else forward
+    run = timed_pass(x, y, backward=backward)
 
     ways = {"fast": run(lambda a, b: tm.all_pairs(distance, a, b))}
     if 4 * batch**2 * DIM * DEFINITION_FLOATS * (2 if backward else 1) < DEFINITION_BYTES:

@@ -20,7 +20,7 @@ from torch import Tensor
 
 import trimetric as tm
 from benchmarks.memory import peak_bytes
-from benchmarks.timing import best_seconds
+from benchmarks.timing import best_seconds, timed_pass
 
 DIM = 128
 BATCHES = (32, 128, 512, 2048)
@@ -110,14 +110,7 @@ def _layers(width: int, depth: int) -> Callable[[Tensor, Tensor], None]:
 def measure(architecture: Architecture, batch: int, *, backward: bool, budget: float) -> Row:
     torch.manual_seed(0)
     x, y = (torch.randn(batch, DIM, requires_grad=backward) for _ in range(2))
-    pull = torch.randn(batch, batch)
-
-    def run(call: Callable[[Tensor, Tensor], Tensor]) -> Callable[[], object]:
-        def forward() -> object:
-            with torch.no_grad():
-                return call(x, y)
-
-        return (lambda: call(x, y).backward(pull)) if backward else forward
+    run = timed_pass(x, y, backward=backward)
 
     def products() -> None:
         assert architecture.products is not None

@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+import torch
+from torch import Tensor
+
 
 def best_seconds(
     ways: Mapping[str, Callable[[], object]], *, budget: float = 4.0, rounds: int = 25
@@ -24,6 +27,22 @@ def best_seconds(
         for name, way in ways.items():
             best[name] = min(best[name], _seconds(way), _seconds(way))
     return best
+
+
+def timed_pass(
+    x: Tensor, y: Tensor, *, backward: bool
+) -> Callable[[Callable[[Tensor, Tensor], Tensor]], Callable[[], object]]:
+    """From a function of x and y to the work that is timed: its forward pass, or that and its gradients."""
+    pull = torch.randn(len(x), len(y))
+
+    def timed(call: Callable[[Tensor, Tensor], Tensor]) -> Callable[[], object]:
+        def forward() -> object:
+            with torch.no_grad():
+                return call(x, y)
+
+        return (lambda: call(x, y).backward(pull)) if backward else forward
+
+    return timed
 
 
 def _seconds(way: Callable[[], object]) -> float:

@@ -185,15 +185,8 @@ class Figure1(Experiment[Cell]):
 def fit(cell: Cell) -> tm.Siamese:
     torch.manual_seed(cell.seed)
     model = tm.Siamese(nn.Linear(4, cell.dim, bias=False), MODELS[cell.model](cell.dim))
-    optimiser = torch.optim.Adam(model.parameters(), lr=cell.learning_rate)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, cell.steps)
-    start, end = torch.eye(4)[PAIRS]
-    target = DISTANCES[*PAIRS]
-    for _ in range(cell.steps):
-        optimiser.zero_grad()
-        (model(start, end) - target).square().mean().backward()
-        optimiser.step()
-        schedule.step()
+    config = tm.TrainingConfig(epochs=cell.steps, batch_size=6, learning_rate=cell.learning_rate)
+    tm.fit(model, PAIRS.mT.contiguous(), DISTANCES[*PAIRS], objects=torch.eye(4), config=config, progress="silent")
     return model
 
 

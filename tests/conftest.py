@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 
-import trimetric  # noqa: F401
+import trimetric.all_pairs  # noqa: F401
 
 torch.set_num_threads(1)
 

@@ -16,6 +16,7 @@ from trimetric.architecture import build, describe
 from trimetric.axioms import Axioms
 from trimetric.checkpoint import CheckpointError, read_file, write_file
 from trimetric.distances import Distance
+from trimetric.encoders import MLP as _MLP  # noqa: F401  (a file may name any class of the package)
 from trimetric.siamese import Siamese
 
 FORMAT = "trimetric-model-1"

@@ -131,6 +131,8 @@ class Stack(Trainee):
     def __init__(self, models: Sequence[nn.Module], data: Sequence[PairData], config: TrainingConfig) -> None:
         self.models, self.data = models, _StackedPairs(data)
         self.loss = _make_loss(config)
+        for model in models:
+            model.train()
         stacked, self.buffers = stack_module_state(list(models))  # type: ignore[arg-type]
         trained = {name for name, p in models[0].named_parameters() if p.requires_grad}
         self.parameters = {name: value for name, value in stacked.items() if name in trained}

@@ -49,3 +49,5 @@ def solve_active_set(problem: Problem, best: Best) -> None:
         dual.add(broken)
         target = LOOSENESS * dual.residual()
         dual.improve(target, on_face=best.rounds > SWEEPS_ONLY, stop=best.hurried)
+    if best.matrix is None:  # a signal came after the last look
+        best.consider(dual.x)

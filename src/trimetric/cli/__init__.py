@@ -1,0 +1,3 @@
+"""The command `trimetric`."""
+
+from trimetric.cli.main import main as main

@@ -1,0 +1,57 @@
+"""`trimetric audit`"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from trimetric.cli.general import General
+from trimetric.tables.errors import InputError
+
+RANDOM_POINTS = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """Measure whether a model keeps what it promises; the exit code is 1 where it does not.
+
+      trimetric audit model.safetensors
+      trimetric audit model.safetensors --points 300 --json
+      trimetric audit model.safetensors --random --seed 1
+
+    The triangle inequality is measured on all triples of up to 2000 objects, and on a million random triples of more.
+    """
+
+    model: Annotated[Positional[Path], arg(metavar="MODEL")]
+    """a file that trimetric fit wrote"""
+    points: Annotated[int | None, arg(metavar="N")] = None
+    """so many of the known objects, chosen by seed; all unless given"""
+    random: bool = False
+    """random points of a normal distribution in place of the known objects (500 unless --points)"""
+    general: General = field(default_factory=General)
+
+    def run(self) -> int:
+        if self.points is not None and self.points < 1:
+            raise InputError(f"--points: expected a positive integer, got {self.points}")
+        model = self.general.load(self.model)
+
+        import torch
+
+        from trimetric.audit import audit
+        from trimetric.cli.queries import head_of
+
+        head, generator = head_of(model), torch.Generator().manual_seed(self.general.seed)
+        if self.random or model.ids is None:
+            points = torch.randn(self.points or RANDOM_POINTS, head.dim, generator=generator).to(model.device)
+        else:
+            points = model.embed()
+            if self.points is not None and self.points < len(points):
+                points = points[torch.randperm(len(points), generator=generator)[: self.points].to(points.device)]
+        report = audit(head, points, seed=self.general.seed)
+        self.general.say(str(report))
+        self.general.say("nothing was written")
+        self.general.answer(model=str(self.model), **report.to_dict())
+        return 0 if report.holds else 1

@@ -1,0 +1,44 @@
+"""`trimetric export`"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from trimetric.cli.general import General, output_file
+from trimetric.tables.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    """A model as a file that runs without this package: ONNX, or a program of torch.export.
+
+      trimetric export model.safetensors -o model.onnx
+      trimetric export model.safetensors -o model.pt2
+
+    Inputs x and y: for a model of features, rows of them; for one without, the numbers of the objects in the order
+    of trimetric info --json.  Output: their distances.
+    """
+
+    model: Annotated[Positional[Path], arg(metavar="MODEL")]
+    """a file that trimetric fit wrote"""
+    output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
+    """the .onnx or .pt2 file to write"""
+    general: General = field(default_factory=General)
+
+    def run(self) -> int:
+        output = output_file("--output", self.output, ".onnx", ".pt2")
+        model = self.general.load(self.model)
+
+        from trimetric.export import export
+
+        try:
+            export(model, output)
+        except ValueError as error:
+            raise InputError(f"{self.model}: {error}") from None
+        self.general.say(f"written: {output}")
+        self.general.answer(written=str(output))
+        return 0

@@ -1,0 +1,157 @@
+"""`trimetric fit`"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+from trimetric.cli.general import General, output_file
+from trimetric.tables.errors import InputError
+
+if TYPE_CHECKING:
+    from trimetric.tables.features import FeatureTable
+    from trimetric.tables.pairs import PairTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """Learn a distance from pairs, a matrix or a graph.
+
+      trimetric fit pairs.csv -o model.safetensors
+      trimetric fit pairs.csv --features objects.csv -o model.safetensors --head deep --epochs 300
+      trimetric fit matrix.npy -o model.safetensors --symmetric
+      trimetric fit streets.csv --edges -o model.safetensors --loss discounted
+
+    Pairs are rows of from, to, distance (CSV, TSV, Parquet, or NPZ with arrays of these names); a matrix has the
+    distance from row to column (NPY, NPZ, or CSV with --matrix); the distances of a graph are those of its
+    shortest paths.  Without --features each object gets a point of its own, and only objects of the pairs can be
+    asked for; with them, any object whose features are known.
+
+    A run that was stopped goes on when the same command is given again.
+    """
+
+    pairs: Annotated[Positional[Path], arg(metavar="PAIRS")]
+    """the file of distances"""
+    output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
+    """the model to write, a .safetensors file"""
+
+    features: Annotated[Path | None, arg(metavar="FILE")] = None
+    """a table with an id and numbers for each object (CSV, TSV, Parquet, NPZ)"""
+    matrix: bool = False
+    """PAIRS is a square matrix, with or without names"""
+    edges: bool = False
+    """PAIRS are the weighted edges of a graph"""
+    drop_unreachable: bool = False
+    """leave out pairs at infinite distance"""
+
+    from_column: str = "from"
+    """where a distance starts"""
+    to_column: str = "to"
+    """where it ends"""
+    distance_column: Annotated[str | None, arg(metavar="STR")] = None
+    """the distances; "distance" unless given, or "weight" with --edges"""
+    id_column: str = "id"
+    """the ids in the file of features"""
+    feature_columns: tuple[str, ...] = ()
+    """the features to use; all unless given"""
+
+    head: Literal["wide", "deep", "interval", "mahalanobis", "euclidean", "recommended", "mlp"] = "wide"
+    """the distance between points; recommended adds intervals and tolls, mlp is a network that promises nothing"""
+    symmetric: bool = False
+    """d(x, y) = d(y, x); with --edges, streets go both ways"""
+    dim: int = 64
+    """dimensions of the points"""
+    widths: tuple[int, ...] = (128, 128)
+    """hidden layers of the encoder of features"""
+    concave_units: int = 5
+    """in each concave function on the norm's components; 0 for none"""
+
+    epochs: int = 100
+    """passes over the pairs"""
+    batch_size: int = 256
+    """pairs a step"""
+    learning_rate: float = 1e-2
+    """of Adam"""
+    weight_decay: float = 0.0
+    """decoupled; 0 for none"""
+    schedule: Literal["constant", "step", "cosine", "one_cycle"] = "cosine"
+    """of the learning rate"""
+    loss: Literal["squared", "absolute", "relative", "huber", "discounted", "lower_bound", "upper_bound"] = "squared"
+    """discounted allows infinite distances (unreachable pairs)"""
+    gamma: float = 0.9
+    """of the discounted loss"""
+    patience: Annotated[int | None, arg(metavar="INT")] = None
+    """stop after so many epochs without a better error on the pairs held out"""
+    validation: float = 0.1
+    """part of the pairs to hold out"""
+    restart: bool = False
+    """begin anew, even where a stopped run could go on"""
+    general: General = field(default_factory=General)
+
+    def run(self) -> int:
+        output = output_file("--output", self.output, ".safetensors")
+        if not 0 <= self.validation < 1:
+            raise InputError(f"--validation: expected a part from 0 to below 1, got {self.validation}")
+        if self.matrix and self.edges:
+            raise InputError("--edges: expected pairs, a matrix or edges, got --matrix too")
+        features = self._features()
+        pairs = self._pairs(features)
+
+        from trimetric.cli.train import train
+
+        return train(self, output, pairs, features)
+
+    def settings(self) -> dict[str, object]:
+        """The options, as notes can hold them."""
+        plain = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(self).items() if k != "general"}
+        return {**plain, "seed": self.general.seed}
+
+    def _features(self) -> FeatureTable | None:
+        if self.features is None:
+            return None
+        from trimetric.tables.features import read_features
+
+        return read_features(self.features, id_column=self.id_column, columns=self.feature_columns or None)
+
+    def _pairs(self, features: FeatureTable | None) -> PairTable:
+        from trimetric.tables.graph import read_edges
+        from trimetric.tables.matrix import holds_a_matrix, read_matrix
+        from trimetric.tables.pairs import distinct, finite, read_pairs, renamed
+
+        unreachable = self.loss == "discounted" or self.drop_unreachable
+        hint = "; --from-column, --to-column and --distance-column give other names, --matrix reads a matrix"
+        is_matrix = self.matrix or holds_a_matrix(self.pairs)
+        if is_matrix and self.edges:
+            raise InputError(f"--edges: expected rows of edges, got the matrix {self.pairs}")
+        if is_matrix:
+            found = read_matrix(self.pairs, unreachable=unreachable)
+        elif self.edges:
+            found = read_edges(
+                self.pairs,
+                source=self.from_column,
+                target=self.to_column,
+                weight=self.distance_column or "weight",
+                two_way=self.symmetric,
+                unreachable=unreachable,
+                hint=hint,
+            )
+        else:
+            found = read_pairs(
+                self.pairs,
+                source=self.from_column,
+                target=self.to_column,
+                distance=self.distance_column or "distance",
+                unreachable=unreachable,
+                hint=hint,
+            )
+        found = distinct(found)
+        if self.drop_unreachable:
+            found = finite(found)
+        if features is not None:
+            found = renamed(found, features.names, str(self.features))
+        if not len(found):
+            raise InputError(f"{self.pairs}: expected a pair of different objects, got none")
+        return found

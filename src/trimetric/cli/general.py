@@ -1,0 +1,91 @@
+"""The options that every sub-command has, and where its words go."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import arg
+
+from trimetric.tables.errors import InputError, existing, unknown_suffix
+
+if TYPE_CHECKING:
+    import torch
+
+    from trimetric.model import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class General:
+    """Options of every command."""
+
+    seed: int = 0
+    """of everything random"""
+    device: str = "cpu"
+    """where torch computes, such as cuda or cuda:1"""
+    quiet: bool = False
+    """say nothing but errors"""
+    as_json: Annotated[bool, arg(name="json")] = False
+    """print one JSON object instead of text"""
+
+    def check(self) -> None:
+        if not 0 <= self.seed < 1 << 32:
+            raise InputError(f"--seed: expected a whole number from 0 to 2^32 - 1, got {self.seed}")
+
+    def say(self, text: str) -> None:
+        """For people."""
+        if not (self.quiet or self.as_json):
+            print(text, flush=True)
+
+    def answer(self, **data: Any) -> None:
+        """For programs."""
+        if self.as_json:
+            print(json.dumps(_finite(data), indent=2, allow_nan=False))
+
+    def torch_device(self) -> torch.device:
+        import torch
+
+        try:
+            device = torch.device(self.device)
+            torch.empty(0, device=device)
+        except (RuntimeError, AssertionError):
+            raise InputError(f"--device: expected one that torch can use here, got {self.device!r}") from None
+        return device
+
+    def load(self, file: Path) -> Model:
+        """A model file; what is wrong with it is bad input."""
+        existing(file)
+        from trimetric.checkpoint import CheckpointError
+        from trimetric.model import Model
+
+        device = self.torch_device()
+        try:
+            return Model.load(file, device=device)
+        except CheckpointError as error:
+            raise InputError(" ".join(str(error).split())) from None
+
+
+def output_file(option: str, file: Path, *suffixes: str) -> Path:
+    """A path that can be written to, told before any work is done."""
+    if file.suffix.lower() not in suffixes:
+        raise InputError(f"{option}: {unknown_suffix(file, *suffixes)}")
+    if file.is_dir():
+        raise InputError(f"{option}: {file}: expected a file, got a folder")
+    if not file.parent.is_dir():
+        raise InputError(f"{option}: {file}: there is no folder {file.parent}")
+    if not os.access(file.parent, os.W_OK) or (file.exists() and not os.access(file, os.W_OK)):
+        raise InputError(f"{option}: {file}: no permission to write there")
+    return file
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no NaN and no infinity: null stands for both."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,166 @@
+"""`trimetric predict`"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from trimetric.cli.general import General, output_file
+from trimetric.tables.errors import InputError
+
+if TYPE_CHECKING:
+    from trimetric.model import Model
+
+NAMED_AT_MOST = 100_000  # objects among which a similar name is looked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predict:
+    """Distances between objects, and nearest ones, as CSV.
+
+      trimetric predict model.safetensors --from A1 --to H8
+      trimetric predict model.safetensors pairs.csv -o distances.csv
+      trimetric predict model.safetensors --from A1 --nearest 5
+      trimetric predict model.safetensors --features new.csv --all-pairs -o distances.csv
+
+    A file of pairs needs the columns from and to; where it also has distances, they come out as "given", and
+    the error is told.  Every object of --from goes with every one of --to; one of the two alone goes with all.
+    """
+
+    model: Annotated[Positional[Path], arg(metavar="MODEL")]
+    """a file that trimetric fit wrote"""
+    pairs: Annotated[Positional[Path | None], arg(metavar="[PAIRS]")] = None
+    """a file of pairs (CSV, TSV, Parquet, NPZ)"""
+
+    sources: Annotated[tuple[str, ...], arg(name="from", metavar="[ID ...]")] = ()
+    """objects where distances start"""
+    targets: Annotated[tuple[str, ...], arg(name="to", metavar="[ID ...]")] = ()
+    """objects where they end"""
+    all_pairs: bool = False
+    """from every object to every object"""
+    nearest: Annotated[int | None, arg(metavar="K")] = None
+    """only the K nearest of --to (of all, unless given), from each of --from (from all, unless given)"""
+    reverse: bool = False
+    """with --nearest: those with the shortest way to each of --from"""
+
+    features: Annotated[Path | None, arg(metavar="FILE")] = None
+    """the objects to ask for, in place of those that the model knows"""
+    from_column: str = "from"
+    """where a distance starts"""
+    to_column: str = "to"
+    """where it ends"""
+    distance_column: str = "distance"
+    """distances to compare with, where the file has them"""
+    id_column: str = "id"
+    """the ids in the file of features"""
+    output: Annotated[Path | None, arg(aliases=["-o"], metavar="FILE")] = None
+    """a .csv or .tsv file; standard output unless given"""
+    general: General = field(default_factory=General)
+
+    def run(self) -> int:
+        self._check()
+        if self.output is not None:
+            output_file("--output", self.output, ".csv", ".tsv")
+            if self.output.resolve() in [file.resolve() for file in (self.pairs, self.features) if file is not None]:
+                raise InputError(f"--output: {self.output}: expected another file than the one that is read")
+        model = self._model()
+        if self.pairs is not None:
+            return self._answer_file(model, self.pairs)
+
+        from trimetric.cli.queries import every_pair, nearest
+
+        sources, targets = self._rows(model, "--from", self.sources), self._rows(model, "--to", self.targets)
+        if self.nearest is None:
+            blocks = every_pair(model, sources, targets)
+        else:
+            blocks = nearest(model, sources, targets, self.nearest, reverse=self.reverse)
+        return self._write(("from", "to", "distance"), blocks)
+
+    def _check(self) -> None:
+        asked = self.sources or self.targets or self.all_pairs or self.nearest is not None
+        if self.pairs is not None and asked:
+            raise InputError("PAIRS: expected a file, or --from, --to, --all-pairs, --nearest, got both")
+        if self.pairs is None and not asked:
+            raise InputError("PAIRS: expected a file of pairs, or --from, --to, --all-pairs or --nearest, got none")
+        if self.all_pairs and (self.sources or self.targets):
+            raise InputError("--all-pairs: expected no --from and --to with it")
+        if self.nearest is not None and self.nearest < 1:
+            raise InputError(f"--nearest: expected a positive integer, got {self.nearest}")
+        if self.reverse and self.nearest is None:
+            raise InputError("--reverse: expected --nearest with it")
+
+    def _model(self) -> Model:
+        if self.features is None:
+            model = self.general.load(self.model)
+            if model.ids is None:
+                raise InputError(f"{self.model}: this model knows no objects by name; give --features")
+            return model
+        from trimetric.cli.queries import with_features
+        from trimetric.tables.features import read_features
+
+        model = self.general.load(self.model)
+        columns = model.notes.get("feature_columns")
+        return with_features(model, self.model, read_features(self.features, id_column=self.id_column, columns=columns))
+
+    def _rows(self, model: Model, option: str, names: tuple[str, ...]) -> list[int]:
+        """The numbers of objects, all of them where none are named."""
+        ids = list(model.ids or ())
+        number = {name: i for i, name in enumerate(ids)}
+        for name in names:
+            if name not in number:
+                from difflib import get_close_matches
+
+                close = get_close_matches(name, ids, n=1) if len(ids) <= NAMED_AT_MOST else []
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                origin = self.model if self.features is None else self.features
+                raise InputError(f"{option}: {name!r} is not among the {len(ids):,} objects of {origin}{hint}")
+        return [number[name] for name in names] if names else list(range(len(ids)))
+
+    def _answer_file(self, model: Model, file: Path) -> int:
+        from trimetric.cli.held_out import errors
+        from trimetric.cli.queries import listed_pairs
+        from trimetric.tables.pairs import read_pairs, renamed
+
+        pairs = read_pairs(
+            file,
+            source=self.from_column,
+            target=self.to_column,
+            distance=self.distance_column,
+            distance_optional=True,
+            unreachable=True,
+            hint="; --from-column and --to-column give other names",
+        )
+        pairs = renamed(pairs, list(model.ids or ()), str(self.model if self.features is None else self.features))
+        predicted, blocks = listed_pairs(model, pairs)
+        if pairs.distances is None:
+            return self._write(("from", "to", "distance"), blocks)
+        given = pairs.distances
+        found = errors(predicted, given, mean=float(given.mean()))
+        if not self.general.quiet:
+            print(
+                f"mean squared error {found['mse']:.4g}, mean relative error {found['mean_relative_error']:.2%} "
+                f"on {found['pairs']:,} given distances",
+                file=sys.stderr,
+            )
+        return self._write(("from", "to", "distance", "given"), blocks, errors=found)
+
+    def _write(self, header: tuple[str, ...], blocks: object, **more: object) -> int:
+        from trimetric.tables.writing import write_rows
+
+        if self.general.as_json and self.output is None:
+            rows = [
+                {name: float(cell) if i > 1 else cell for i, (name, cell) in enumerate(zip(header, row, strict=True))}
+                for block in blocks  # type: ignore[attr-defined]
+                for row in block
+            ]
+            self.general.answer(pairs=rows, **more)
+            return 0
+        count = write_rows(self.output, header, blocks)  # type: ignore[arg-type]
+        if self.output is not None:
+            self.general.say(f"{count:,} distances written to {self.output}")
+            self.general.answer(rows=count, written=str(self.output), **more)
+        return 0

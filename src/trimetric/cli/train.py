@@ -1,0 +1,204 @@
+"""What `trimetric fit` does once its files are read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import trimetric
+from trimetric.audit import Audit, audit
+from trimetric.checkpoint import CheckpointError, previous
+from trimetric.cli.held_out import errors, hold_out
+from trimetric.cli.network import make_network
+from trimetric.encoders import MLP
+from trimetric.model import Model
+from trimetric.processes import started_together
+from trimetric.siamese import Siamese
+from trimetric.tables.errors import InputError
+from trimetric.tables.features import FeatureTable
+from trimetric.tables.pairs import PairTable
+from trimetric.training import fit
+from trimetric.training_config import History, TrainingConfig
+
+if TYPE_CHECKING:
+    from trimetric.cli.fit import Fit
+
+AUDITED_OBJECTS = 300
+PREDICTED_AT_ONCE = 1 << 16
+
+
+def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable | None) -> int:
+    processes = started_together()
+    if not processes.first:
+        options = replace(options, general=replace(options.general, quiet=True, as_json=False))
+    general, device = options.general, options.general.torch_device()
+    config = _config(options)
+    distances = pairs.distances
+    if distances is None or not len(distances):
+        raise ValueError("pairs: expected distances, got none")
+    if options.loss == "relative" and not distances.all():
+        row = int((distances == 0).argmax())
+        raise InputError(f"{pairs.where(row)}: expected a distance > 0 for --loss relative, got 0")
+    kept, held = hold_out(pairs.ends, options.validation, general.seed)
+    if config.patience is not None and not len(held):
+        raise InputError("--patience: expected pairs to hold out, got none; see --validation")
+
+    torch.manual_seed(general.seed)
+    table = None if features is None else torch.tensor(features.values, dtype=torch.float32)
+    network = _network(options, len(pairs.names), table).to(device)
+    ends = torch.from_numpy(pairs.ends).to(device)
+    targets = torch.tensor(distances, dtype=torch.float32, device=device)
+    # Unreachable pairs have no squared error to watch.
+    watched = held[np.isfinite(distances[held])]
+    weights = sum(parameter.numel() for parameter in network.parameters())
+    general.say(f"{len(pairs.names):,} objects, {len(kept):,} pairs to train on, {len(held):,} held out")
+    general.say(f"{options.head} head in {options.dim} dimensions, {weights:,} weights")
+
+    checkpoint = output.with_name(output.name + ".checkpoint")
+    if options.restart and processes.first:
+        _remove(checkpoint)
+    elif checkpoint.exists():
+        general.say(f"going on from {checkpoint}")
+    try:
+        history = fit(
+            network,
+            ends[kept],
+            targets[kept],
+            objects=None if table is None else table.to(device),
+            validation=(ends[watched], targets[watched]) if len(watched) else None,
+            config=config,
+            checkpoint=checkpoint,
+            progress="silent" if general.quiet else "auto",
+        )
+    except CheckpointError as error:
+        raise InputError(f"{error} --restart begins anew.") from None
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
+    if not all(bool(value.isfinite().all()) for value in network.parameters()):
+        _remove(checkpoint)
+        raise RuntimeError("the training diverged, and nothing was saved; try a lower --learning-rate")
+
+    model = Model(network.eval(), pairs.names, table)
+    judged = watched if len(watched) else kept
+    predicted = _predictions(model, ends[judged])
+    found = errors(predicted, distances[judged], mean=_finite_mean(distances[kept]))
+    found_on = "held-out pairs" if len(watched) else "training pairs"
+    report = _audit(model, general.seed)
+    model.notes = {
+        "made_by": f"trimetric {trimetric.__version__}",
+        "settings": options.settings(),
+        "objects": len(pairs.names),
+        "training_pairs": len(kept),
+        "held_out_pairs": len(held),
+        "feature_columns": None if features is None else features.columns,
+        "epochs": len(history.epochs),
+        "errors": {"on": found_on, **found},
+    }
+    if processes.first:
+        model.save(output)
+        _remove(checkpoint)
+    _tell(options, output, history, model.notes["errors"], report, weights)
+    return 0 if report.holds else 1
+
+
+def _config(options: Fit) -> TrainingConfig:
+    try:
+        return TrainingConfig(
+            epochs=options.epochs,
+            batch_size=options.batch_size,
+            learning_rate=options.learning_rate,
+            weight_decay=options.weight_decay,
+            schedule=options.schedule,
+            loss=options.loss,
+            gamma=options.gamma,
+            patience=options.patience,
+            seed=options.general.seed,
+        )
+    except ValueError as error:
+        raise _about_an_option(error) from None
+
+
+def _network(options: Fit, objects: int, table: Tensor | None) -> Siamese:
+    try:
+        network = make_network(
+            options.head,
+            objects=objects,
+            features=None if table is None else table.shape[1],
+            dim=options.dim,
+            widths=options.widths,
+            symmetric=options.symmetric,
+            concave=options.concave_units,
+        )
+    except InputError:
+        raise
+    except (ValueError, RuntimeError) as error:
+        raise _about_an_option(error) from None
+    if table is not None and isinstance(network.encoder, MLP):
+        network.encoder.standardize.measure(table)
+    return network
+
+
+def _about_an_option(error: Exception) -> InputError:
+    """`batch_size: expected ...` as `--batch-size: expected ...`."""
+    name, _, rest = str(error).partition(":")
+    return InputError(f"--{name.replace('_', '-')}:{rest}")
+
+
+def _predictions(model: Model, ends: Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
+    if not isinstance(model.network, Siamese):
+        raise TypeError(f"network: expected a Siamese, got {type(model.network).__name__}")
+    points, head = model.embed(), model.network.distance
+    with torch.no_grad():
+        parts = [head(points[part[:, 0]], points[part[:, 1]]) for part in ends.split(PREDICTED_AT_ONCE)]
+    return torch.cat(parts).double().cpu().numpy()
+
+
+def _finite_mean(distances: np.ndarray[Any, np.dtype[np.float64]]) -> float:
+    finite = distances[np.isfinite(distances)]
+    return float(finite.mean()) if len(finite) else float("nan")
+
+
+def _audit(model: Model, seed: int) -> Audit:
+    if not isinstance(model.network, Siamese):
+        raise TypeError(f"network: expected a Siamese, got {type(model.network).__name__}")
+    points = model.embed()
+    chosen = torch.randperm(len(points), generator=torch.Generator().manual_seed(seed))[:AUDITED_OBJECTS]
+    return audit(model.network.distance, points[chosen.to(points.device)], seed=seed)
+
+
+def _tell(options: Fit, output: Path, history: History, found: dict[str, Any], report: Audit, weights: int) -> None:
+    general = options.general
+    if history.stopped_early:
+        general.say(f"stopped after {len(history.epochs)} epochs; the best was {(history.best_epoch or 0) + 1}")
+    general.say(f"on {found['pairs']:,} {found['on']}:")
+    general.say(f"  mean squared error   {found['mse']:.4g} (of predicting the mean: {found['mse_of_mean']:.4g})")
+    general.say(f"  mean relative error  {found['mean_relative_error']:.2%}")
+    verdict = "every promise holds" if report.holds else f"BROKEN: {', '.join(report.broken)}"
+    if str(report.promised) == "nothing":
+        verdict = "nothing was promised"
+    general.say(f"triangle_defect {report.triangle_defect:.3g} in {report.triples:,} triples of objects: {verdict}")
+    general.say(f"saved in {output}")
+    general.answer(
+        model=str(output),
+        weights=weights,
+        epochs=len(history.epochs),
+        stopped_early=history.stopped_early,
+        errors=found,
+        audit=report.to_dict(),
+    )
+
+
+def _remove(checkpoint: Path) -> None:
+    for file in (checkpoint, previous(checkpoint)):
+        file.unlink(missing_ok=True)
+
+
+def _how_to_go_on(checkpoint: Path) -> str:
+    if checkpoint.exists():
+        return f"stopped; the same command goes on from {checkpoint}"
+    return "stopped before the first checkpoint; nothing was written"
