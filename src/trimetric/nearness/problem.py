@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 SYMMETRY = 1e-9
 """how much of its largest entry a matrix may be off symmetry, as rounding does it"""
@@ -97,6 +98,8 @@ def make_problem(matrix: Any, *, symmetric: bool, weights: Any, missing: Any) ->
 
 
 def _square(name: str, value: Any) -> np.ndarray:
+    if isinstance(value, Tensor):
+        value = value.detach().cpu().numpy()
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
