@@ -43,6 +43,11 @@ EXPERIMENTS: dict[str, Entry] = {
             "figure_2d_norm_balls_appendix_hull",
         ),
     ),
+    "nearness": Entry(
+        "reproduction.nearness:Nearness",
+        "metric nearness: triangle fixing, learned metrics and the exact optimum",
+        ("table_mn_1", "figure_mn_curves"),
+    ),
     "pairwise-time": Entry(
         "reproduction.computation_time:ComputationTime",
         "computation time of all pairs, from the benchmarks' results",

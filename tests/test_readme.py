@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent
 # Pages with Python blocks, and what they need beyond the core.
 PAGES: dict[str, tuple[str, ...]] = {
     "README.md": (),
+    "docs/nearness.md": (),
     "docs/integrations.md": ("sklearn", "pytorch_metric_learning"),
 }
 BLOCKS = {

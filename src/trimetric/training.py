@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from trimetric.distances import Distance
+from trimetric.interruption import deferred_signals
 from trimetric.pair_data import PairData, Pairs
 from trimetric.processes import clear_loss_of_workers, connected
 from trimetric.progress import TrainingProgress
@@ -138,7 +137,7 @@ def _complete(
     saved = time.monotonic()
     writes = file is not None and run.processes.first
     silent = progress == "silent" or not run.processes.first
-    with TrainingProgress(run.steps, silent=silent) as shown, _deferred_signals(file is not None) as asked_to_stop:
+    with TrainingProgress(run.steps, silent=silent) as shown, deferred_signals(file is not None) as asked_to_stop:
         while not run.finished and not asked_to_stop:
             epochs = run.step()
             shown.advance(run.position)
@@ -153,28 +152,6 @@ def _complete(
     if writes:
         run.save(file)  # type: ignore[arg-type]
     return run.finish()
-
-
-@contextmanager
-def _deferred_signals(active: bool) -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM are noted in the list, for the loop to see after its step; a second one acts at once."""
-    noted: list[int] = []
-    if not active or threading.current_thread() is not threading.main_thread():
-        yield noted
-        return
-    before: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def note(number: int, _: object) -> None:
-        noted.append(number)
-        signal.signal(number, before[number])
-
-    for number in before:
-        signal.signal(number, note)
-    try:
-        yield noted
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _summary(epochs: list[Epoch]) -> str:

@@ -23,7 +23,7 @@ class TrainingConfig:
     weight_decay: float = 0.0
     """decoupled (AdamW); 0 is Adam"""
     schedule: ScheduleName = "cosine"
-    """of the learning rate: constant, step, cosine or one_cycle"""
+    """of the learning rate: constant, step, thirds, cosine or one_cycle"""
     clip_norm: float | None = None
     """largest norm of the gradient"""
     loss: LossName = "squared"

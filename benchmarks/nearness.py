@@ -1,0 +1,167 @@
+"""Metric nearness: the exact solver against triangle fixing at the same gap, against its own kernel, and as n grows."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.memory import peak_bytes
+from benchmarks.timing import best_seconds
+from trimetric.nearness import min_plus, nearest_metric
+
+GAP = 1e-6
+PRODUCTS = 20
+SIZES = (200, 500, 1000, 2000)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One matrix, solved once."""
+
+    data: str
+    n: int
+    seconds: float
+    rounds: int
+    gap: float
+    rows: int
+    """inequalities in the list at the end"""
+    product_seconds: float
+    """of one min-plus product of this size, beside it"""
+    peak_mib: float
+    """beyond what was there before"""
+
+    @property
+    def products(self) -> float:
+        """The time in min-plus products."""
+        return self.seconds / self.product_seconds
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Everything that was measured."""
+
+    n: int
+    dykstra_seconds: dict[str, float]
+    """by data: triangle fixing to the same gap"""
+    active_set_seconds: dict[str, float]
+    growth: list[Growth]
+
+
+def symmetric(n: int) -> np.ndarray:
+    """The paper's symmetric recipe."""
+    generator = np.random.default_rng(0)
+    uniform, noise = generator.uniform(0, 5, (n, n)), generator.uniform(0, 1, (n, n))
+    d = uniform + uniform.T + np.triu(noise, 1) + np.triu(noise, 1).T
+    np.fill_diagonal(d, 0.0)
+    return d
+
+
+def noisy_plane(n: int) -> np.ndarray:
+    """Asymmetric: distances of random points of a plane, uphill twice as dear, plus noise."""
+    generator = np.random.default_rng(0)
+    points = generator.uniform(0, 1, (n, 2))
+    difference = points[None] - points[:, None]
+    d = np.linalg.norm(difference, axis=-1) + np.maximum(difference[..., 1], 0) + generator.uniform(0, 0.1, (n, n))
+    np.fill_diagonal(d, 0.0)
+    return d
+
+
+DATA = {"the paper's symmetric": (symmetric, True), "noisy plane, asymmetric": (noisy_plane, False)}
+
+
+def run(*, quick: bool = False) -> Solved:
+    n = 50 if quick else SIZES[0]
+    for make, is_symmetric in DATA.values():  # compiles
+        for method in ("active-set", "dykstra"):
+            nearest_metric(make(20), symmetric=is_symmetric, method=method)
+    slow, fast = {}, {}
+    for name, (make, is_symmetric) in DATA.items():
+        d = make(n)
+        slow[name] = _seconds(d, is_symmetric, "dykstra")
+        fast[name] = min(_seconds(d, is_symmetric, "active-set") for _ in range(3))
+    growth = [
+        _growth(name, make(size), is_symmetric)
+        for name, (make, is_symmetric) in DATA.items()
+        for size in ((50, 100) if quick else SIZES)
+    ]
+    return Solved(n, slow, fast, growth)
+
+
+def _seconds(d: np.ndarray, symmetric: bool, method: str) -> float:
+    start = time.perf_counter()
+    result = nearest_metric(d, symmetric=symmetric, tolerance=GAP, method=method)  # type: ignore[arg-type]
+    if not result.converged:
+        raise RuntimeError(f"{method} ended at a gap of {result.gap:.1e}")
+    return time.perf_counter() - start
+
+
+def _growth(name: str, d: np.ndarray, symmetric: bool) -> Growth:
+    product = best_seconds({"": lambda: min_plus(d)}, budget=3.0, rounds=20)[""]
+    found = []
+    peak = peak_bytes(lambda: found.append(nearest_metric(d, symmetric=symmetric, tolerance=GAP)))
+    result = found[0]
+    return Growth(
+        data=name,
+        n=len(d),
+        seconds=result.seconds,
+        rounds=result.rounds,
+        gap=result.gap,
+        rows=result.history[-1].rows,
+        product_seconds=product,
+        peak_mib=peak / 2**20,
+    )
+
+
+def show(solved: Solved, console: Console) -> None:
+    for name, slow in solved.dykstra_seconds.items():
+        fast = solved.active_set_seconds[name]
+        console.print(
+            f"Nearest metric, {name}, n = {solved.n}, to a gap of {GAP:g}: {fast:.2f} s, triangle fixing {slow:.2f} s: "
+            f"{slow / fast:.0f} x faster"
+        )
+    table = Table(title=f"Nearest metric to a relative duality gap of {GAP:g}")
+    headings = (
+        "",
+        "n",
+        "s",
+        f"x {PRODUCTS} products",
+        "rounds",
+        "inequalities",
+        "peak MiB",
+        "matrices of n x n",
+        "gap",
+    )
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading else "left")
+    for row in solved.growth:
+        matrices = row.peak_mib * 2**20 / (8 * row.n**2)
+        table.add_row(
+            row.data,
+            str(row.n),
+            f"{row.seconds:.2f}",
+            f"{row.products / PRODUCTS:.1f}",
+            str(row.rounds),
+            f"{row.rows:,}",
+            f"{row.peak_mib:.0f}",
+            f"{matrices:.0f}",
+            f"{row.gap:.1e}",
+        )
+    console.print(table)
+    _draw(solved.growth, console)
+
+
+def _draw(growth: list[Growth], console: Console) -> None:
+    """Bars by the logarithm of the time, and the power of n between neighbors."""
+    shortest = min(row.seconds for row in growth)
+    before: Growth | None = None
+    for row in growth:
+        bar = "#" * (1 + round(8 * float(np.log10(row.seconds / shortest))))
+        power = ""
+        if before is not None and before.data == row.data:
+            power = f"  n^{np.log(row.seconds / before.seconds) / np.log(row.n / before.n):.1f}"
+        console.print(f"{row.data:>24} {row.n:5d} {bar} {row.seconds:.2f} s{power}", highlight=False)
+        before = row

@@ -1,0 +1,34 @@
+"""Ctrl-C and SIGTERM at a moment of one's own choice, so that what has been computed is not lost."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def deferred_signals(active: bool = True) -> Iterator[list[int]]:
+    """Ctrl-C and SIGTERM are noted in the list, for the loop to see after its step; a second one acts at once.
+
+    Python lets only the main thread handle signals: in any other, and where not `active`, nothing is changed.
+    """
+    noted: list[int] = []
+    if not active or threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def note(number: int, _: object) -> None:
+        noted.append(number)
+        signal.signal(number, before[number])
+
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield noted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

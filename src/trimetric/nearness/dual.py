@@ -1,0 +1,216 @@
+r"""The dual of metric nearness on a list of inequalities $Ax \le 0$.
+
+Of all multipliers $z \ge 0$ find those that minimise $\|x\|_W^2$ for $x = d - W^{-1} A^T z$.  As metrics form a cone,
+every $z \ge 0$ proves that no metric is nearer to $d$ than
+
+$$\|d\|_W^2 - \|x\|_W^2 = \sum_e w_e (d_e - x_e)(d_e + x_e).$$
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from trimetric.nearness.compiled import HAS_NUMBA, compiled, over_rows
+from trimetric.nearness.problem import Problem
+from trimetric.nearness.separation import Broken
+
+SWEEPS = 6
+"""of Hildreth's method before each solve on the face"""
+ROUNDS = 8
+"""of sweeps and solves before new inequalities are sought"""
+CG_STEPS = 50
+CG_REDUCTION = 0.05
+
+
+class Dual:
+    """Inequalities, their multipliers, and the matrix entries that these give."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        places = len(problem.distances)
+        self.dtype = np.int32 if places < 2**31 else np.int64
+        self.x = problem.distances.copy()
+        self.multipliers = np.empty(0)
+        self.keys = np.empty(0, dtype=np.int64)
+        self.entries = np.empty((0, 3), dtype=self.dtype)
+        self.curvature = np.empty(0)
+
+    def add(self, broken: Broken) -> None:
+        """Takes in inequalities that are broken, and lets go of those that have no multiplier."""
+        end = len(self.x) - 1
+        active = self.multipliers > 0
+        fresh = ~np.isin(broken.keys, self.keys[active])
+        width = max(self.entries.shape[1], broken.entries.shape[1])
+        wide = lambda rows: np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=end)  # noqa: E731
+        entries = np.concatenate([wide(self.entries[active]), wide(broken.entries[fresh]).astype(self.dtype)])
+        keys = np.concatenate([self.keys[active], broken.keys[fresh]])
+        multipliers = np.concatenate([self.multipliers[active], np.zeros(fresh.sum())])
+        # In the order of the entries, which is that of the keys of triangles: sweeps then pass through memory once.
+        order = np.argsort(keys if self.problem.complete else entries[:, 0], kind="stable")
+        self.entries, self.keys, self.multipliers = entries[order], keys[order], multipliers[order]
+        self.curvature = self.problem.inverse_weights[self.entries].sum(axis=1)
+
+    @property
+    def lower_bound(self) -> float:
+        d = self.problem.distances
+        return max(float(self.problem.weights @ ((d - self.x) * (d + self.x))), 0.0)
+
+    def residual(self) -> float:
+        """How far the multipliers are from the best ones: the projected gradient, in the norm of the weights."""
+        excess = _row_values(self.x, self.entries)
+        counted = (self.multipliers > 0) | (excess > 0)
+        return float(np.sqrt((excess[counted] ** 2 / self.curvature[counted]).sum()))
+
+    def improve(self, target: float, *, on_face: bool, stop: Callable[[], bool]) -> None:
+        """Sweeps find out which multipliers are positive; conjugate gradients then solve for those alone.
+
+        Ends when the residual is at most `target`, after a number of rounds, or when told to.
+        """
+        for _ in range(ROUNDS):
+            self._identify()
+            if stop() or self.residual() <= target:
+                break
+            if on_face:
+                self._solve_on_face(stop)
+        self._synchronise()
+
+    def _synchronise(self) -> None:
+        """x from the multipliers, without the rounding of many small steps: the bound must be true."""
+        self.x = self.problem.distances - self._back(self.multipliers, self.entries)
+
+    def _back(self, multipliers: np.ndarray, entries: np.ndarray) -> np.ndarray:
+        """$W^{-1} A^T z$."""
+        return _transposed(multipliers, entries, len(self.x)) * self.problem.inverse_weights
+
+    def _identify(self) -> None:
+        if not HAS_NUMBA:
+            self._projected_gradients()
+            return
+        for sweep in range(SWEEPS):
+            _hildreth(
+                self.x,
+                self.multipliers,
+                self.entries,
+                self.problem.inverse_weights,
+                self.curvature,
+                sweep % 2 == 0,
+            )
+
+    def _projected_gradients(self) -> None:
+        """What NumPy can do in place of sweeps: Nesterov's method, with steps by a bound of the curvature."""
+        scaled = 1.0 / self.curvature
+        step = scaled / self._largest_curvature(scaled)
+        ahead, momentum = self.multipliers, 1.0
+        for _ in range(5 * SWEEPS):
+            x = self.problem.distances - self._back(ahead, self.entries)
+            after = np.maximum(ahead + step * _row_values(x, self.entries), 0.0)
+            faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+            ahead = np.maximum(after + (momentum - 1) / faster * (after - self.multipliers), 0.0)
+            self.multipliers, momentum = after, faster
+        self._synchronise()
+
+    def _largest_curvature(self, scaled: np.ndarray) -> float:
+        vector = np.ones_like(scaled)
+        value = 1.0
+        for _ in range(15):
+            vector = _row_values(self._back(scaled * vector, self.entries), self.entries)
+            value = float(np.linalg.norm(vector))
+            vector /= value
+        return 1.2 * value
+
+    def _solve_on_face(self, stop: Callable[[], bool]) -> None:
+        face = np.flatnonzero(self.multipliers > 0)
+        if len(face) == 0:
+            return
+        entries = self.entries[face]
+        change = self._conjugate_gradients(entries, 1.0 / self.curvature[face], stop)
+        now = self.multipliers[face]
+        weights = self.problem.weights
+        before = float(weights @ self.x**2)
+        for halvings in range(12):
+            moved = np.maximum(now + 0.5**halvings * change, 0.0)
+            x = self.x - self._back(moved - now, entries)
+            if float(weights @ x**2) < before:
+                self.x, self.multipliers[face] = x, moved
+                return
+
+    def _conjugate_gradients(self, entries: np.ndarray, scaled: np.ndarray, stop: Callable[[], bool]) -> np.ndarray:
+        """The change of the multipliers after which all of these inequalities hold with equality, about."""
+        gradient = _row_values(self.x, entries)
+        preconditioned = scaled * gradient
+        direction = preconditioned.copy()
+        change = np.zeros_like(gradient)
+        size = first = float(gradient @ preconditioned)
+        for _ in range(CG_STEPS):
+            if size <= CG_REDUCTION**2 * first or size == 0.0 or stop():
+                break
+            curved = _row_values(self._back(direction, entries), entries)
+            bend = float(direction @ curved)
+            if bend <= 0.0:
+                break
+            step = size / bend
+            change += step * direction
+            gradient -= step * curved
+            np.multiply(scaled, gradient, out=preconditioned)
+            before, size = size, float(gradient @ preconditioned)
+            direction *= size / before
+            direction += preconditioned
+        return change
+
+
+def _row_values(x: np.ndarray, entries: np.ndarray) -> np.ndarray:
+    """$Ax$: positive where an inequality is broken."""
+    if not HAS_NUMBA:
+        return x[entries[:, 0]] - x[entries[:, 1:]].sum(axis=1)
+    out = np.empty(len(entries))
+    over_rows(lambda first, last: _row_values_compiled(x, entries, out, first, last), len(out), at_least=100_000)
+    return out
+
+
+def _transposed(multipliers: np.ndarray, entries: np.ndarray, places: int) -> np.ndarray:
+    """$A^T z$."""
+    if not HAS_NUMBA:
+        out = -np.bincount(entries[:, 1:].ravel(), np.repeat(multipliers, entries.shape[1] - 1), minlength=places)
+        return out + np.bincount(entries[:, 0], multipliers, minlength=places)
+    out = np.zeros(places)
+    _transposed_compiled(multipliers, entries, out)
+    return out
+
+
+@compiled
+def _row_values_compiled(x, entries, out, first, last):
+    for row in range(first, last):
+        value = x[entries[row, 0]]
+        for side in range(1, entries.shape[1]):
+            value -= x[entries[row, side]]
+        out[row] = value
+
+
+@compiled
+def _transposed_compiled(multipliers, entries, out):
+    for row in range(entries.shape[0]):
+        z = multipliers[row]
+        out[entries[row, 0]] += z
+        for side in range(1, entries.shape[1]):
+            out[entries[row, side]] -= z
+
+
+@compiled
+def _hildreth(x, multipliers, entries, inverse_weights, curvature, forwards):
+    """One sweep: each inequality in turn gets the multiplier that is best while all others stay."""
+    count = entries.shape[0]
+    for at in range(count):
+        row = at if forwards else count - 1 - at
+        top = entries[row, 0]
+        value = x[top]
+        for side in range(1, entries.shape[1]):
+            value -= x[entries[row, side]]
+        step = max(value / curvature[row], -multipliers[row])
+        if step != 0.0:
+            multipliers[row] += step
+            x[top] -= step * inverse_weights[top]
+            for side in range(1, entries.shape[1]):
+                e = entries[row, side]
+                x[e] += step * inverse_weights[e]

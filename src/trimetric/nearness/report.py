@@ -1,0 +1,148 @@
+"""What a repair changed: in words and as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from trimetric.nearness.min_plus import violations
+from trimetric.nearness.result import NearestMetric
+
+CELLS = 400
+"""of a heat map along each side; larger matrices are shown by the largest entry of each block"""
+
+
+@dataclass(frozen=True)
+class RepairReport:
+    """Numbers about the entries that were known before the repair."""
+
+    known: int
+    filled: int
+    """missing entries that have a distance now"""
+    changed: int
+    raised: int
+    lowered: int
+    largest_rise: float
+    largest_fall: float
+    mean_change: float
+    """of all known entries, without their signs"""
+    broken_before: int
+    """ordered triples of D that broke the triangle inequality by more than the count tolerance; of known entries"""
+    violation_before: float
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def repair_report(result: NearestMetric, D: Any) -> RepairReport:  # noqa: N803
+    """Compares the result of `nearest_metric` with the matrix that it was given."""
+    before = _as_given(D, result)
+    known = ~np.isnan(before) & ~np.eye(len(before), dtype=bool)
+    change = np.where(known, result.matrix - np.where(known, before, 0.0), 0.0)
+    small = result.count_tolerance
+    violation, broken = _broken(before, small)
+    numbers = {
+        "known": int(known.sum()),
+        "filled": int(before.size - len(before) - known.sum()),
+        "changed": int((np.abs(change) > small).sum()),
+        "raised": int((change > small).sum()),
+        "lowered": int((change < -small).sum()),
+        "largest_rise": float(max(change.max(), 0.0)),
+        "largest_fall": float(max(-change.min(), 0.0)),
+        "mean_change": float(np.abs(change).sum() / max(int(known.sum()), 1)),
+        "broken_before": broken,
+        "violation_before": violation,
+    }
+    return RepairReport(**numbers, text=_text(result, numbers))
+
+
+def _as_given(D: Any, result: NearestMetric) -> np.ndarray:  # noqa: N803
+    before = np.array(D, dtype=np.float64)
+    if before.shape != result.matrix.shape:
+        raise ValueError(f"D: expected the matrix that was repaired, {result.matrix.shape}, got shape {before.shape}")
+    return before
+
+
+def _broken(before: np.ndarray, tolerance: float) -> tuple[float, int]:
+    if not np.isnan(before).any():
+        return violations(before, tolerance)
+    # A missing distance is too long to be a detour, and not there to be broken.
+    unknown = np.isnan(before)
+    far = 4.0 * np.nanmax(before) + 1.0
+    largest, count = 0.0, 0
+    detours = np.where(unknown, far, before)
+    for i in range(len(before)):
+        excess = np.where(unknown[i], -np.inf, before[i])[:, None] - (detours[i] + detours.T)
+        largest, count = max(largest, float(excess.max())), count + int((excess > tolerance).sum())
+    return largest, count
+
+
+def _text(result: NearestMetric, numbers: dict[str, Any]) -> str:
+    known = max(numbers["known"], 1)
+    lines = [
+        f"{len(result.matrix)} objects, {numbers['known']:,} known distances"
+        + (f", {numbers['filled']:,} filled in" if numbers["filled"] else "")
+        + (f" ({result.undetermined:,} of them without any path)" if result.undetermined else ""),
+        f"before: {numbers['broken_before']:,} ordered triples broke the triangle inequality, "
+        f"by up to {numbers['violation_before']:.4g}",
+        "after: none, in floating point",
+        f"changed: {numbers['changed']:,} distances ({100 * numbers['changed'] / known:.1f} %), "
+        f"{numbers['raised']:,} raised by up to {numbers['largest_rise']:.4g}, "
+        f"{numbers['lowered']:,} lowered by up to {numbers['largest_fall']:.4g}; "
+        f"mean change {numbers['mean_change']:.4g}",
+        f"J = ||X - D|| / ||D|| = {result.distortion:.6g} (squared: {result.distortion_squared:.6g}), "
+        + (
+            "the nearest metric that is nowhere larger"
+            if result.method == "decrease-only"
+            else f"relative duality gap {result.gap:.2g}"
+        ),
+        f"{result.method}: {result.rounds} rounds, {result.seconds:.2f} s"
+        + ("" if result.converged else f"; not converged ({result.stopped})"),
+    ]
+    return "\n".join(lines)
+
+
+def repair_picture(result: NearestMetric, D: Any) -> Figure:  # noqa: N803
+    """The matrix before and after, what changed, and a histogram of the changes."""
+    before = _as_given(D, result)
+    known = ~np.isnan(before) & ~np.eye(len(before), dtype=bool)
+    change = np.where(known, result.matrix - before, np.nan)
+    largest = float(max(np.nanmax(before, initial=0.0), result.matrix.max()))
+    reach = float(np.nanmax(np.abs(change), initial=0.0)) or 1.0
+    figure = Figure(figsize=(15, 3.6), layout="constrained")
+    axes = figure.subplots(1, 4)
+    panels = (
+        ("before", before, "viridis", 0.0, largest),
+        ("after", result.matrix, "viridis", 0.0, largest),
+        ("after - before", change, "RdBu_r", -reach, reach),
+    )
+    for ax, (title, matrix, colors, low, high) in zip(axes, panels, strict=False):
+        image = ax.imshow(_shrunk(matrix), cmap=colors, vmin=low, vmax=high, interpolation="nearest")
+        ax.set(title=title, xticks=[], yticks=[])
+        figure.colorbar(image, ax=ax, shrink=0.8)
+    changes = change[known]
+    axes[3].hist(changes, bins=60, color="#3b6fb6", log=True)
+    axes[3].set(title="changes of distances", xlabel="after - before", ylabel="entries")
+    figure.suptitle(f"J = {result.distortion:.4g}, relative gap {result.gap:.1e}, no broken triangle left", fontsize=11)
+    return figure
+
+
+def save_picture(result: NearestMetric, D: Any, path: Path | str) -> None:  # noqa: N803
+    repair_picture(result, D).savefig(path, dpi=130)
+
+
+def _shrunk(matrix: np.ndarray) -> np.ndarray:
+    step = -(-len(matrix) // CELLS)
+    if step == 1:
+        return matrix
+    side = -(-len(matrix) // step)
+    padded = np.full((side * step, side * step), np.nan)
+    padded[: len(matrix), : len(matrix)] = matrix
+    blocks = padded.reshape(side, step, side, step).transpose(0, 2, 1, 3).reshape(side, side, -1)
+    sizes = np.where(np.isnan(blocks), -1.0, np.abs(blocks))
+    return np.take_along_axis(blocks, sizes.argmax(axis=2)[..., None], axis=2)[..., 0]

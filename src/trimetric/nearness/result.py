@@ -1,0 +1,100 @@
+"""What `nearest_metric` gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from trimetric.siamese import Siamese
+
+COUNT_TOLERANCE = 1e-9
+"""of the largest distance: what breaks an inequality by less is rounding, and is not counted"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """How far a solver was."""
+
+    round: int
+    seconds: float
+    objective: float
+    """squared distance of the best metric so far; infinite before there is one"""
+    lower_bound: float
+    violation: float
+    """largest violation of a triangle inequality before repair; NaN where it was not measured"""
+    rows: int = 0
+    """inequalities in the list"""
+
+    @property
+    def gap(self) -> float:
+        return relative_gap(self.objective, self.lower_bound)
+
+    def __str__(self) -> str:
+        return f"round {self.round}  gap {self.gap:.2e}  largest violation {self.violation:.2e}  {self.seconds:.1f} s"
+
+
+def relative_gap(objective: float, lower_bound: float) -> float:
+    """(objective - lower bound) / objective, in [0, 1]."""
+    if objective <= lower_bound:
+        return 0.0
+    return 1.0 if np.isinf(objective) else (objective - lower_bound) / objective
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestMetric:
+    """A metric near to a matrix, and the proof of how near.
+
+    `matrix` breaks **no** triangle inequality in floating point: `x_ij <= x_ik + x_kj` for all i, j, k, without a
+    tolerance; its diagonal is 0 and no entry is negative.
+    """
+
+    matrix: np.ndarray
+    method: str
+    symmetric: bool
+    objective: float
+    """sum of w (x - d)^2 over the known entries, both directions of symmetric ones"""
+    lower_bound: float
+    """no metric has a smaller objective (of `decrease-only`: none that is nowhere larger than D)"""
+    norm_squared: float
+    """sum of w d^2"""
+    violation: float
+    """largest violation of a triangle inequality before the repair"""
+    violations: int
+    """ordered triples that broke theirs by more than `count_tolerance` before the repair"""
+    count_tolerance: float
+    unrepaired: np.ndarray
+    """the matrix before the repair"""
+    undetermined: int
+    """missing entries that no path of known ones joins: they have been set to the largest distance"""
+    rounds: int
+    seconds: float
+    converged: bool
+    """whether the gap came down to the tolerance"""
+    stopped: str
+    """why it ended: "tolerance", "rounds", "time", "precision" or "interrupted" """
+    history: list[Round] = field(default_factory=list, repr=False)
+    model: Siamese | None = field(default=None, repr=False)
+    """of the method `learned`"""
+
+    @property
+    def gap(self) -> float:
+        """How much of the objective the nearest metric of all might save at most: (objective - bound) / objective."""
+        return relative_gap(self.objective, self.lower_bound)
+
+    @property
+    def distortion(self) -> float:
+        """J = ||X - D|| / ||D||."""
+        return float(np.sqrt(self.distortion_squared))
+
+    @property
+    def distortion_squared(self) -> float:
+        """J^2 = ||X - D||^2 / ||D||^2, which is what the paper prints."""
+        return self.objective / self.norm_squared if self.norm_squared else 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.matrix)} objects, {self.method}: J {self.distortion:.6g}, J^2 {self.distortion_squared:.6g}, "
+            f"gap {self.gap:.2g}, {self.rounds} rounds, {self.seconds:.2f} s"
+            + ("" if self.converged else f", not converged ({self.stopped})")
+        )

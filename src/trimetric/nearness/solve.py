@@ -1,0 +1,139 @@
+"""`nearest_metric`: the metric that is nearest to a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from trimetric import checks
+from trimetric.interruption import deferred_signals
+from trimetric.nearness import active_set, dykstra
+from trimetric.nearness.budget import Best
+from trimetric.nearness.compiled import warn_once_without_numba
+from trimetric.nearness.learned import LearnedSettings, solve_learned
+from trimetric.nearness.min_plus import violations
+from trimetric.nearness.problem import Problem, make_problem
+from trimetric.nearness.result import COUNT_TOLERANCE, NearestMetric, Round
+
+Method = Literal["auto", "active-set", "dykstra", "decrease-only", "learned"]
+
+
+def nearest_metric(
+    D: Any,  # noqa: N803
+    *,
+    symmetric: bool = False,
+    weights: Any = None,
+    missing: Any = None,
+    tolerance: float = 1e-6,
+    method: Method = "auto",
+    max_rounds: int | None = None,
+    max_seconds: float | None = None,
+    report: Callable[[Round], object] | None = None,
+    learned: LearnedSettings | None = None,
+) -> NearestMetric:
+    r"""The (quasi)metric X that minimises $\sum_{ij} w_{ij} (x_{ij} - d_{ij})^2$, with a proof of how near it is.
+
+    Subject to $x_{ij} \le x_{ik} + x_{kj}$ and $x_{ij} \ge 0 = x_{ii}$, and to $X = X^T$ where `symmetric`.  These X
+    form a closed convex cone, so there is one nearest, and every choice of multipliers proves a lower bound on its
+    distance: `gap` says how far apart bound and result are.  Whatever the method, the result breaks **no** triangle
+    inequality in floating point.
+
+    Ctrl-C and SIGTERM end the search: the best metric so far is returned with its gap, and with `converged=False`.
+
+    Args:
+        D: square, non-negative, with zeros on its diagonal: an array, nested lists or a tensor.
+        symmetric: among symmetric metrics; D must then be symmetric.
+        weights: how much each entry counts, >= 0; entries of weight 0 count as missing.
+        missing: booleans that mark distances which are not known, or `"nan"` where NaN marks them in D.  They are
+            filled in with the longest distances that the others allow.
+        tolerance: relative duality gap to reach; 0 goes on for `max_rounds`.
+        method: `"active-set"` (exact, by default), `"dykstra"` (triangle fixing, exact in the limit),
+            `"decrease-only"` (the nearest metric that is nowhere larger than D: all shortest paths) or `"learned"`
+            (an embedding of the objects with a learned metric; no bound, so its gap is 1).
+        max_rounds: of the solver; by default as many as it takes.
+        max_seconds: after which the best metric so far is returned.
+        report: called after each round.
+        learned: settings of the method `"learned"`.
+
+    >>> D = [[0, 1, 5], [1, 0, 1], [5, 1, 0]]
+    >>> nearest_metric(D, symmetric=True).matrix.round(6).tolist()
+    [[0.0, 2.0, 4.0], [2.0, 0.0, 2.0], [4.0, 2.0, 0.0]]
+    """
+    checks.one_of("method", method, get_args(Method))
+    if tolerance != 0:
+        checks.finite_number("tolerance", tolerance, above=0)
+    if max_rounds is not None:
+        checks.positive_int("max_rounds", max_rounds)
+    if max_seconds is not None:
+        checks.finite_number("max_seconds", max_seconds, above=0)
+    if learned is not None and method != "learned":
+        raise ValueError(f"learned: expected None with method={method!r}, got settings")
+    problem = make_problem(D, symmetric=bool(symmetric), weights=weights, missing=missing)
+    warn_once_without_numba()
+    method = "active-set" if method == "auto" else method
+    with deferred_signals() as signals:
+        best = Best(
+            problem,
+            tolerance=float(tolerance),
+            max_rounds=max_rounds or {"dykstra": dykstra.MAX_SWEEPS}.get(method, active_set.MAX_ROUNDS),
+            max_seconds=max_seconds,
+            signals=signals,
+            report=report,
+        )
+        model = None
+        if method == "active-set":
+            active_set.solve_active_set(problem, best)
+        elif method == "dykstra":
+            _refuse_missing(problem, method)
+            dykstra.solve_dykstra(problem, best)
+        elif method == "decrease-only":
+            _decrease(problem, best)
+        else:
+            model = solve_learned(problem, best, learned or LearnedSettings())
+    return _result(problem, best, method, model)
+
+
+def _refuse_missing(problem: Problem, method: str) -> None:
+    if not problem.complete:
+        raise ValueError(
+            f"missing: expected all distances and weights above 0 with method={method!r}, got "
+            f"{int((~problem.known).sum())} missing; method='active-set' takes them"
+        )
+
+
+def _decrease(problem: Problem, best: Best) -> None:
+    """The largest metric below D.  Each entry is as near as it can be, so it is the nearest one in every norm."""
+    best.consider(problem.distances)
+    best.bound(best.objective)
+    best.record(float("nan"), 0)
+    best.stopped = "tolerance"
+
+
+def _result(problem: Problem, best: Best, method: str, model: Any) -> NearestMetric:
+    matrix = best.metric()
+    unrepaired = problem.matrix(best.unrepaired)
+    if not problem.complete:
+        unrepaired = np.where(problem.known, unrepaired, matrix)
+    tolerance = COUNT_TOLERANCE * float(problem.distances.max(initial=0.0))
+    violation, count = violations(unrepaired, tolerance)
+    return NearestMetric(
+        matrix=matrix,
+        method=method,
+        symmetric=problem.symmetric,
+        objective=best.objective,
+        lower_bound=min(best.lower_bound, best.objective),
+        norm_squared=problem.norm_squared,
+        violation=violation,
+        violations=count,
+        count_tolerance=tolerance,
+        unrepaired=unrepaired,
+        undetermined=best.undetermined,
+        rounds=best.rounds,
+        seconds=best.seconds,
+        converged=best.stopped == "tolerance",
+        stopped=best.stopped,
+        history=best.history,
+        model=model,
+    )
