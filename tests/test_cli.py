@@ -480,3 +480,49 @@ def test_the_reader_of_a_pipe_may_leave(city: Path) -> None:
         process.stdout.close()
         assert process.wait() == 0
         assert process.stderr.read() == ""
+
+
+# Repair
+
+
+def test_repair_writes_a_metric_and_says_how_near_it_is(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = np.random.default_rng(0).uniform(0, 5, (20, 20))
+    np.fill_diagonal(given, 0)
+    np.savetxt("D.csv", given, delimiter=",")
+    assert main(["repair", "D.csv", "-o", "X.npy", "--picture", "change.png", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["gap"] <= 1e-6
+    assert told["written"] == ["X.npy", "change.png"]
+    metric = np.load("X.npy")
+    assert (metric[:, None] <= metric[:, :, None] + metric[None]).all()
+    assert Path("change.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("matrix", "options", "message"),
+    [
+        ("0,1\n1,0\n2,2\n", [], "expected a square matrix, got shape (3, 2)"),
+        ("0,nan\n1,0\n", [], "expected finite distances, got D[0, 1] = nan; say --missing"),
+        ("0,-1\n1,0\n", [], "D[0, 1] = -1"),
+        ("1,1\n1,0\n", [], "D[0, 0] = 1"),
+        ("0,1\n2,0\n", ["--symmetric"], "expected a symmetric matrix"),
+        ("0,1,2\n1,x,1\n2,1,0\n", [], "x"),
+        ("", [], "D.csv"),
+    ],
+)
+def test_repair_refuses(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    matrix: str,
+    options: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("D.csv").write_text(matrix)
+    assert main(["repair", "D.csv", "-o", "X.npy", *options]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("X.npy").exists()

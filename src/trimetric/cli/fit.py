@@ -77,7 +77,7 @@ class Fit:
     """of Adam"""
     weight_decay: float = 0.0
     """decoupled; 0 for none"""
-    schedule: Literal["constant", "step", "cosine", "one_cycle"] = "cosine"
+    schedule: Literal["constant", "step", "thirds", "cosine", "one_cycle"] = "cosine"
     """of the learning rate"""
     loss: Literal["squared", "absolute", "relative", "huber", "discounted", "lower_bound", "upper_bound"] = "squared"
     """discounted allows infinite distances (unreachable pairs)"""

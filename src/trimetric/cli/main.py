@@ -21,6 +21,7 @@ COMMANDS = {
     "audit": "measure whether a model keeps what it promises",
     "info": "what is in a model file",
     "export": "a model as ONNX or as a program of torch.export",
+    "repair": "the nearest matrix that keeps the triangle inequality",
 }
 
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
