@@ -64,7 +64,7 @@ class Config:
 
 
 CONFIGS: dict[Scale, Config] = {
-    "quick": Config(40, 64, {"paper": 60}, (0,), ("S", "A")),
+    "quick": Config(40, 64, {"paper": 200}, (0,), ("S", "A")),
     "default": Config(200, 512, {"paper": 150, "ours": 150}, (0, 1, 2), ("S", "A")),
     "paper": Config(200, 512, {"paper": 1500, "ours": 300}, tuple(range(10)), ("S", "A", "S mirrored", "A open")),
 }

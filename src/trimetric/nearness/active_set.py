@@ -17,7 +17,7 @@ from trimetric.nearness.result import relative_gap
 from trimetric.nearness.separation import broken_inequalities
 
 MAX_ROUNDS = 1000
-LOOSENESS = 0.1
+LOOSENESS = 0.3
 """part of the violation to which the dual is solved before new inequalities are sought"""
 SWEEPS_ONLY = 3
 """first rounds, in which the list changes too much for conjugate gradients to pay"""

@@ -43,9 +43,8 @@ def warn_once_without_numba() -> None:
 
 def threads() -> int:
     """As many as torch may use (`torch.set_num_threads`), and no more than NUMBA_NUM_THREADS."""
-    if numba is None:
-        return torch.get_num_threads()
-    return min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
+    limit = torch.get_num_threads()
+    return limit if numba is None else min(limit, numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
 
 
 def over_rows(work: Callable[[int, int], object], n: int, *, at_least: int = 64) -> None:

@@ -18,9 +18,9 @@ from trimetric.nearness.separation import Broken
 
 SWEEPS = 6
 """of Hildreth's method before each solve on the face"""
-ROUNDS = 8
+ROUNDS = 4
 """of sweeps and solves before new inequalities are sought"""
-CG_STEPS = 50
+CG_STEPS = 30
 CG_REDUCTION = 0.05
 
 
@@ -41,7 +41,7 @@ class Dual:
         """Takes in inequalities that are broken, and lets go of those that have no multiplier."""
         end = len(self.x) - 1
         active = self.multipliers > 0
-        fresh = ~np.isin(broken.keys, self.keys[active])
+        fresh = ~_contains(self.keys[active], broken.keys, ordered=self.problem.complete)
         width = max(self.entries.shape[1], broken.entries.shape[1])
         wide = lambda rows: np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=end)  # noqa: E731
         entries = np.concatenate([wide(self.entries[active]), wide(broken.entries[fresh]).astype(self.dtype)])
@@ -158,6 +158,14 @@ class Dual:
             direction *= size / before
             direction += preconditioned
         return change
+
+
+def _contains(keys: np.ndarray, wanted: np.ndarray, *, ordered: bool) -> np.ndarray:
+    """Which of the wanted are among the keys."""
+    if len(keys) == 0:
+        return np.zeros(len(wanted), dtype=bool)
+    keys = keys if ordered else np.sort(keys)
+    return keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
 
 
 def _row_values(x: np.ndarray, entries: np.ndarray) -> np.ndarray:
