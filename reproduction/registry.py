@@ -43,6 +43,11 @@ EXPERIMENTS: dict[str, Entry] = {
             "figure_2d_norm_balls_appendix_hull",
         ),
     ),
+    "leaderboard": Entry(
+        "reproduction.leaderboard:Leaderboard",
+        "every head on graphs, matrices to repair and norms: ranks, times, which to use when",
+        ("table_leaderboard_ranks",),
+    ),
     "pairwise-time": Entry(
         "reproduction.computation_time:ComputationTime",
         "computation time of all pairs, from the benchmarks' results",
