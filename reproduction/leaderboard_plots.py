@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
+from matplotlib.ticker import FormatStrFormatter, LogLocator
 
 from reproduction.figures import Figure
 from reproduction.leaderboard_heads import HEADS
@@ -33,9 +34,12 @@ def figures(rows: list[Row]) -> list[Figure]:
     heads = [head for head in HEADS if any(head in column.rows for column in found)]
     if not heads:
         return []
-    problems = [name for name, problem in PROBLEMS.items() if len(problem.trainings) > 1]
+    run = {column.problem for column in found}
+    problems = [name for name, problem in PROBLEMS.items() if len(problem.trainings) > 1 and name in run]
     plot = Plot(figsize=(16, 8.4), layout="constrained")
-    axes = plot.subplots(2, 4).flat
+    axes = plot.subplots(2, 4).ravel()
+    for ax in axes[len(problems) :]:
+        ax.axis("off")
     for ax, name in zip(axes, problems, strict=False):
         problem = PROBLEMS[name]
         for head in heads:
@@ -55,8 +59,7 @@ def figures(rows: list[Row]) -> list[Figure]:
                     **_style(head),
                 )
         _dress(ax, f"{name}: {problem.about}", problem.trainings, problem.unit)
-    legend = plot.axes[len(problems)]
-    legend.axis("off")
+    legend = axes[len(problems)]
     for head in heads:
         legend.plot([], [], label=head, **_style(head))
     legend.legend(ncols=2, loc="center", fontsize=9, frameon=False, handlelength=3)
@@ -90,6 +93,8 @@ def _dress(ax: Axes, title: str, amounts: tuple[int, ...], unit: str) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xticks(amounts, [f"{amount} {unit}" if unit == "%" else str(amount) for amount in amounts])
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(FormatStrFormatter("%g"))
     ax.minorticks_off()
     ax.set_xlim(amounts[0] / 1.3, amounts[-1] * 1.3)
     ax.set_xlabel("ordered pairs trained on" if unit == "%" else "vectors trained on", fontsize=9)

@@ -74,8 +74,8 @@ def _ranks(rows: list[Row], found: list[Scores]) -> Table:
         note="Rank 1 is the least mean error over the seeds; the MLP is no metric and is ranked with the rest. leads: "
         "columns in which it is the best metric. x best: geometric mean of its error over that of the best metric of "
         "the column. parameters: embeddings and head, on graphs of 300 nodes. Times are rough, taken during the sweep "
-        "on a machine that may have been busy: a training step on 256 pairs (share of one model in a batch of all "
-        f"seeds, one thread), and all 300 x 300 distances. {_missing(found, whole)}"
+        "on a machine that may have been busy: a training step on 256 to 1024 pairs (share of one model in a "
+        f"batch of all seeds, one thread), and all 300 x 300 distances. {_missing(found, whole)}"
         "The heads: " + "; ".join(f"{head}, {HEADS[head].about}" for head in HEADS) + ".",
     )
 
@@ -166,7 +166,8 @@ def _errors(found: list[Scores]) -> list[Table]:
         "nearness": ["nearness sym", "nearness asym"],
         "norms of the plane": ["norm sym", "norm asym"],
     }
-    return [_error_table(title, names, found) for title, names in groups.items()]
+    tables = [_error_table(title, names, found) for title, names in groups.items()]
+    return [table for table in tables if table.cells]
 
 
 def _error_table(title: str, names: list[str], found: list[Scores]) -> Table:
@@ -176,7 +177,7 @@ def _error_table(title: str, names: list[str], found: list[Scores]) -> Table:
         if column.problem in names
         for head, seeds in column.rows.items()
     }
-    problem = PROBLEMS[names[0]]
+    problem, there = PROBLEMS[names[0]], {head for head, _ in cells}
     unit = {
         True: "squared distance to the matrix over the squared size of the matrix",
         False: "mean squared error over the variance of the targets, on pairs not trained on",
@@ -187,7 +188,7 @@ def _error_table(title: str, names: list[str], found: list[Scores]) -> Table:
         title=f"{title}: {'; '.join(PROBLEMS[name].about for name in names)}",
         corner="head",
         columns=[Column(PROBLEMS[name].column(size)) for name in names for size in PROBLEMS[name].trainings],
-        rows=list(HEADS),
+        rows=[head for head in HEADS if head in there],
         cells=cells,
         note=f"Error: {unit}; mean over seeds, another one each.{discounted}",
     )

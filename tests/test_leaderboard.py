@@ -121,7 +121,7 @@ def test_order_of_the_full_sweep() -> None:
 def test_a_tiny_sweep_makes_tables_with_ranks(tmp_path: Path) -> None:
     experiment = Leaderboard()
     cells = [
-        Cell(problem, training, head, (1e-2, 3e-2), 8, seed, batch_size=8192)
+        Cell(problem, training, head, (1e-2, 3e-2), 3, seed, batch_size=8192)
         for problem, training in (("dense", 1), ("unreachable", 24), ("nearness asym", 100), ("norm sym", 16))
         for head in ("Euclidean", "IQE", "MLP")
         for seed in (0, 1)
@@ -147,7 +147,7 @@ def test_a_tiny_sweep_makes_tables_with_ranks(tmp_path: Path) -> None:
 
 
 def test_a_cell_does_not_depend_on_its_company() -> None:
-    cells = [Cell("sparse", 1, "WN", (3e-2,), 8, seed) for seed in (0, 1)]
+    cells = [Cell("sparse", 1, "WN", (3e-2,), 8, seed, batch_size=256) for seed in (0, 1)]
     together, alone = Leaderboard().run_batch(cells), Leaderboard().run(cells[1])
     assert together[1][0].metric == alone[0].metric == "error"
     assert together[1][0].value == pytest.approx(alone[0].value, rel=1e-3)
