@@ -35,8 +35,9 @@ TITLES = {
     "figure_value_iteration_value_heatmaps": "Value functions: learned values",
     "figure_value_iteration_se_heatmaps": "Value functions: squared errors",
     "figure_value_iteration_spl_heatmaps": "Value functions: SPL",
+    "table_leaderboard_ranks": "Beyond the paper: the leaderboard of heads",
 }
-"""Every table with numbers and every figure with results, by label, in the order of the paper."""
+"""Every table with numbers and every figure with results, by label, in the order of the paper; then what it lacks."""
 
 SETTINGS = ("table_vi_arches",)
 """tables of settings: what is printed there is used, not measured"""

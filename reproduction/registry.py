@@ -48,6 +48,11 @@ EXPERIMENTS: dict[str, Entry] = {
         "metric nearness: triangle fixing, learned metrics and the exact optimum",
         ("table_mn_1", "figure_mn_curves"),
     ),
+    "leaderboard": Entry(
+        "reproduction.leaderboard:Leaderboard",
+        "every head on graphs, matrices to repair and norms: ranks, times, which to use when",
+        ("table_leaderboard_ranks",),
+    ),
     "pairwise-time": Entry(
         "reproduction.computation_time:ComputationTime",
         "computation time of all pairs, from the benchmarks' results",

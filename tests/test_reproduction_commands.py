@@ -31,10 +31,7 @@ def test_help_teaches_and_comes_without_torch() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["figure2"],
-            "what: expected some of figure1, norms-2d, nearness, pairwise-time, all, list, report, got 'figure2'",
-        ),
+        (["figure2"], f"what: expected some of {', '.join(EXPERIMENTS)}, all, list, report, got 'figure2'"),
         (["figure1", "nope"], "got 'nope'"),
         ([], "got nothing"),
         (["figure1", "--jobs", "0"], "--jobs: expected at least 1, got 0"),
