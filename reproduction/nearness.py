@@ -1,6 +1,6 @@
 """Metric nearness: the metric nearest to a matrix, by triangle fixing, by learned metrics, and exactly (3.2, D).
 
-J is the *squared* ratio ||X - D||^2 / ||D||^2: only that agrees with the numbers that the paper prints (deviation D20).
+J is the *squared* ratio ||X - D||^2 / ||D||^2: only that agrees with the numbers that the paper prints (deviation D17).
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def _table(rows: list[Row], symmetric: str, asymmetric: str, recipe: str, title:
         ],
         rows=list(NAMES),
         cells=cells,
-        note="J = ||X - D||^2 / ||D||^2, the square of what the paper's text says (deviation D20). Broken: ordered "
+        note="J = ||X - D||^2 / ||D||^2, the square of what the paper's text says (deviation D17). Broken: ordered "
         f"triples with x_ij > x_ik + x_kj by more than {COUNT_TOLERANCE:g} of the largest distance; each triangle of a "
         f"symmetric matrix counts twice. TF: {PAPER_SWEEPS} sweeps, not repaired, asymmetric in its correct form. "
         "Exact: the optimum, to a relative duality gap of 1e-6.",

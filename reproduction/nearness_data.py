@@ -1,4 +1,4 @@
-"""The matrices of the metric nearness experiment, in each reading of the paper's recipe (appendix D; deviation D20)."""
+"""The matrices of the metric nearness experiment, in each reading of the paper's recipe (appendix D; deviation D17)."""
 
 from __future__ import annotations
 
