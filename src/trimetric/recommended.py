@@ -10,7 +10,7 @@ from trimetric.norms import WideNorm
 def recommended(dim: int, *, symmetric: bool) -> Calibrated:
     """A head for embeddings of size `dim` with a part for every kind of cost: one to try first.
 
-    The leaderboard (`python -m reproduction leaderboard`) is to judge it; no full run of it stands behind this choice yet.
+    The leaderboard (`python -m reproduction leaderboard`) is to judge it; no full run stands behind this choice yet.
 
     A Wide Norm (saw-toothed and smooth costs of moving) and an interval quasimetric (costs that several coordinates
     share), added with learned weights; tolls for what depends on one end alone, read from the last two coordinates (one
