@@ -22,7 +22,7 @@ from trimetric.siamese import Siamese
 
 # Blocks of more numbers than this leave the cache; smaller ones spend their time on starting threads.
 BLOCK_FLOATS = 1 << 22
-MIN_WIDTH = 512  # columns: the innermost loops run over them
+MIN_WIDTH = 64  # columns: the innermost loops of some run over them; wider blocks compare too few rows at once
 # Below this many numbers the definition is done before a fast path has started.
 SMALL_FLOATS = 1 << 20
 
