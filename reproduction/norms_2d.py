@@ -21,13 +21,13 @@ import trimetric as tm
 from reproduction import norms_2d_plots
 from reproduction.experiment import Experiment, Result, Scale
 from reproduction.figures import Figure
+from reproduction.norms_2d_claims import SIZES, claims
 from reproduction.norms_2d_data import KINDS, VALUES, Dataset, dataset, turns
 from reproduction.paper import paper_values
 from reproduction.rows import Row, longest, pick
 from reproduction.tables import Column, Measured, Table, measured
 
 LABELS = {"1": "table_2d_norm_results", "2": "table_2d_norm_results_2", "0.5": "table_2d_norm_results_0.5"}
-SIZES = (16, 128)
 SMALL_BATCH = 16
 DIRECTIONS = 120
 Cells = dict[tuple[str, str], Measured | str | None]
@@ -187,6 +187,9 @@ class Norms2D(Experiment[Cell]):
         beyond = [_our_recipe(rows), _batches(rows), _against_best(rows)]
         return [honest[0], papers_way[0], *beyond, honest[1], papers_way[1], honest[2], papers_way[2]]
 
+    def notes(self, rows: list[Row]) -> list[str]:
+        return claims(rows, _measure_chosen)
+
     def figures(self, rows: list[Row]) -> list[Figure]:
         return norms_2d_plots.figures(lambda kind, size, model: _ball_rows(rows, kind, size, model))
 
@@ -266,6 +269,10 @@ def _best_shape(rows: list[Row], where: dict[str, Any], criterion: str) -> list[
 def _measure(rows: list[Row], where: dict[str, Any], metric: str, criterion: str) -> Measured | None:
     shape = _best_shape(rows, where, criterion)
     return None if shape is None else measured(pick(rows, metric, {**where, "shape": shape}))
+
+
+def _measure_chosen(rows: list[Row], kind: str, size: int, model: str, value: str) -> Measured | None:
+    return _measure(rows, _of(kind, size, model, "paper"), f"test {value}", "validation")
 
 
 def _table(rows: list[Row], value: str, prefix: str, criterion: str | None) -> Table:
@@ -351,8 +358,14 @@ def _against_best(rows: list[Row]) -> Table:
         ours, model, recipe = min(candidates, key=lambda candidate: candidate[0].value)
         theirs = min(paper_values(LABELS[value])[f"{kind} {size}"].values())
         by = model if recipe == "paper" else f"{model}, our recipe"
-        verdict = "reaches" if ours.value <= theirs else "misses"
-        cells[f"{kind} {size}", f"at {value}"] = f"{verdict}: {ours.value:.1e} ({by}) against {theirs:.1e}"
+        luckiest = min(
+            row.value
+            for name, way in itertools.product(METRICS, RECIPES)
+            for row in pick(rows, f"best test {value}", _of(kind, size, name, way))
+        )
+        verdict = "reaches" if ours.value <= theirs else "by its best run" if luckiest <= theirs else "misses"
+        text = f"{verdict}: {ours.value:.1e} ({by}), best run {luckiest:.1e}, against {theirs:.1e}"
+        cells[f"{kind} {size}", f"at {value}"] = text
     return Table(
         label="table_2d_norm_best",
         title="Our best metric of each row against the paper's best",
@@ -360,7 +373,11 @@ def _against_best(rows: list[Row]) -> Table:
         columns=[Column(f"at {value}", better=None) for value in VALUES],
         rows=names,
         cells=cells,
-        note="Ours: mean over hulls, chosen by validation. The paper's: the least number of its row, one hull.",
+        note="Ours: the mean over hulls (of square and diamond: over seeds), chosen by validation. Best run: the least "
+        "test error of any run and epoch, for the paper chooses on the test set. The paper's: the least number of its "
+        "row, from one hull and one run of each model. With 16 vectors many faces of a ball are seen by one vector "
+        "or none, so that the error in other directions is a matter of luck: runs differ by orders of magnitude, and "
+        "their mean is that of the worst. It is there that we miss.",
     )
 
 

@@ -1,0 +1,62 @@
+"""Norms of the plane: the data, the plan of the sweep, and the claims that are judged by its rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from reproduction.norms_2d import Norms2D
+from reproduction.norms_2d_claims import claims
+from reproduction.norms_2d_data import KINDS, VALUES, ball, dataset
+from reproduction.tables import Measured
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_vectors_have_the_norm_they_are_labelled_with(kind: str) -> None:
+    data = dataset(kind, 16, seed=3)
+    for (origin, x), values in (data.train, data.validation, *data.test.values()):
+        assert (ball(kind, 3)(x - origin) - values).abs().max() < 1e-5
+    assert {value: targets.unique().tolist() for value, (_, targets) in data.test.items()} == {
+        value: [float(value)] for value in VALUES
+    }
+    assert 0.85 <= data.train[1].min() and data.train[1].max() <= 1.15
+
+
+def test_a_sweep_trains_cells_of_one_shape_at_once() -> None:
+    experiment = Norms2D()
+    cells = experiment.cells("paper", None)
+    assert len(set(cells)) == len(cells)
+    batches = experiment.batches(cells)
+    assert sorted(map(repr, cells)) == sorted(repr(cell) for batch in batches for cell in batch)
+    assert all(len({(cell.shape, cell.size, cell.batch_size) for cell in batch}) == 1 for batch in batches)
+    assert {cell.batch_size for cell in cells if cell.recipe == "paper" and cell.size == 128} == {16, 128}
+
+
+def judged(errors: dict[str, float], at_half: dict[str, float]) -> list[str]:
+    def measure(rows: object, kind: str, size: int, model: str, value: str) -> Measured | None:  # noqa: ARG001
+        if model not in errors:
+            return None
+        error = errors[model] * (at_half[model] if value == "0.5" else 1)
+        return Measured(error, None, 1, 1, "mean", error, frozenset())
+
+    return claims([], measure)
+
+
+def test_claims_that_hold() -> None:
+    errors = {"Maha": 1.0, "DN": 0.1, "WN": 0.01, "WN rectified": 0.02, "MLP": 0.3}
+    values, corners, rectified = judged(errors, dict.fromkeys(errors, 0.25) | {"MLP": 3.0})
+    assert '" holds' in values
+    assert "that of the MLP 3 to 3 times" in values
+    assert '" holds' in corners
+    assert "square 16 (WN)" in corners
+    assert "0.23 times less with 128 vectors" in rectified
+
+
+def test_claims_that_fail() -> None:
+    errors = {"Maha": 1.0, "DN": 0.001, "WN": 0.01, "WN rectified": 0.02, "MLP": 0.3}
+    values, corners, _ = judged(errors, dict.fromkeys(errors, 0.25))
+    assert '" fails' in values
+    assert '" fails: on none; not on square 16 (DN)' in corners
+
+
+def test_claims_without_runs_are_left_out() -> None:
+    assert judged({}, {}) == []
