@@ -14,11 +14,12 @@ from reproduction.tables import Measured
 def test_vectors_have_the_norm_they_are_labelled_with(kind: str) -> None:
     data = dataset(kind, 16, seed=3)
     for (origin, x), values in (data.train, data.validation, *data.test.values()):
-        assert (ball(kind, 3)(x - origin) - values).abs().max() < 1e-5
+        assert (ball(kind, 3)((x - origin).double()) - values).abs().max() < 1e-5
     assert {value: targets.unique().tolist() for value, (_, targets) in data.test.items()} == {
         value: [float(value)] for value in VALUES
     }
-    assert 0.85 <= data.train[1].min() and data.train[1].max() <= 1.15
+    assert data.train[1].min() >= 0.85
+    assert data.train[1].max() <= 1.15
 
 
 def test_a_sweep_trains_cells_of_one_shape_at_once() -> None:
@@ -48,7 +49,7 @@ def test_claims_that_hold() -> None:
     assert "that of the MLP 3 to 3 times" in values
     assert '" holds' in corners
     assert "square 16 (WN)" in corners
-    assert "0.23 times less with 128 vectors" in rectified
+    assert "0.22 times less with 128 vectors" in rectified
 
 
 def test_claims_that_fail() -> None:
