@@ -53,6 +53,11 @@ def _interval(size: int) -> tm.IntervalQuasimetric:
     return tm.IntervalQuasimetric(16 * size)
 
 
+def _mostly_intervals(size: int) -> tm.WideMetric:
+    """Beside a Wide Norm so small that the intervals keep nearly all of the embedding."""
+    return tm.WideMetric([tm.WideNorm(16 * size, components=8, width=8), _interval(size)])
+
+
 HEADS: dict[str, Head] = {
     head.name: head
     for head in (
@@ -120,6 +125,21 @@ HEADS: dict[str, Head] = {
             "weighted sum",
             "Mixed",
             lambda dim, size: tm.WideMetric([_deep(dim, size), tm.IntervalQuasimetric(dim)]),
+            plain=False,
+        ),
+        Head("IQE + small WN", "weighted sum, WN 8x8", "Mixed", lambda _, size: _mostly_intervals(size), plain=False),
+        Head(
+            "Toll IQE + small WN",
+            "and tolls",
+            "Mixed",
+            lambda _, size: tm.TollMetric(_mostly_intervals(size)),
+            plain=False,
+        ),
+        Head(
+            "Toll NM IQE",
+            "IQE, concave units and tolls",
+            "Interval",
+            lambda _, size: tm.TollMetric(tm.NeuralMetric(_interval(size))),
             plain=False,
         ),
         Head(
