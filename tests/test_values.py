@@ -152,8 +152,8 @@ def test_a_stopped_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
     learn_values(stopped, [world] * 2, [split] * 2, config=config, checkpoint=file, **arguments)  # type: ignore[arg-type]
     for one, other in zip(undisturbed, stopped, strict=True):
         assert all(torch.equal(value, other.state_dict()[name]) for name, value in one.state_dict().items())
+    dearer = World(SMALL, asymmetric=True, seed=5)
     with pytest.raises(RuntimeError, match=r"belongs to another run: bootstrap differ"):
-        dearer = World(SMALL, asymmetric=True, seed=5)
         learn_values(stopped, [dearer] * 2, [split] * 2, config=config, checkpoint=file, **arguments)  # type: ignore[arg-type]
 
 
@@ -203,7 +203,8 @@ def test_walks_are_those_of_a_loop_over_pairs() -> None:
             if state == goal:
                 break
             ahead = [
-                -world.cost[state, a] + (0 if (after := int(world.next_state[state, a])) == goal else values[member, after, goal])
+                -world.cost[state, a]
+                + (0 if (after := int(world.next_state[state, a])) == goal else values[member, after, goal])
                 for a in range(4)
             ]
             action = int(torch.tensor([float(option) for option in ahead]).argmax())

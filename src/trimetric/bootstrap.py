@@ -15,7 +15,7 @@ from trimetric import checks
 
 @dataclass(frozen=True, kw_only=True)
 class Bootstrap:
-    """New targets at the start of each epoch, made of the predictions of a *teacher*: an average of the model over epochs.
+    """New targets at the start of each epoch, made of the predictions of a *teacher*: an average of the model.
 
     The teacher starts as a copy of the model; after each epoch it becomes `decay` of itself and the rest of the model.
     """

@@ -65,13 +65,13 @@ def learn_values(
 ) -> list[History]:
     r"""Train models by temporal differences (appendix F.1), all at once.
 
-    The loss of a pair is $(d(s, g) - y)^2$ with $y = \min_{s'}\, c(s, s') + [s' \ne g]\, \bar d(s', g)$, where $\bar d$ is
-    the target network, $\bar\theta \leftarrow .95\,\bar\theta + .05\,\theta$ once an epoch, and nothing is
+    The loss of a pair is $(d(s, g) - y)^2$ with $y = \min_{s'}\, c(s, s') + [s' \ne g]\, \bar d(s', g)$, where
+    $\bar d$ is the target network, $\bar\theta \leftarrow .95\,\bar\theta + .05\,\theta$ once an epoch, and nothing is
     discounted.  As it changes once an epoch, so do all targets: they are computed then, for all pairs.  In each step
     every state of the world is embedded once, by distinct windows.
 
-    Every `config.validation_epochs` epochs `History` records, in `Epoch.watched`, success, SPL and MSE on the training and
-    the test pairs ("test spl", ...; "... learned" with V(g, g) as the network has it).
+    Every `config.validation_epochs` epochs `History` records, in `Epoch.watched`, success, SPL and MSE on the training
+    and the test pairs ("test spl", ...; "... learned" with V(g, g) as the network has it).
 
     Args:
         models: of one architecture, as `value_model` makes them; trained in place.

@@ -41,8 +41,8 @@ def greedy_actions(
 ) -> Int[Tensor, "*members n n"]:
     r"""$\arg\max_a\, r(s, a) + V(s', g)$ for all states s and goals g at once; the first of equal ones.
 
-    With `goal_value="zero"` V(g, g) is 0 whatever the network says: the episode ends there.  A metric says so itself; the
-    others do not, and under `"learned"` may walk past their goals.
+    With `goal_value="zero"` V(g, g) is 0 whatever the network says: the episode ends there.  A metric says so itself;
+    the others do not, and under `"learned"` may walk past their goals.
     """
     checks.one_of("goal_value", goal_value, ("zero", "learned"))
     n = world.num_states

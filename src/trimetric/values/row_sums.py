@@ -13,8 +13,8 @@ class RowSums:
     r"""The linear map $y_r = \sum_j w_{rj}\, x_{i_{rj}}$ of the rows of a matrix: a sparse matrix that multiplies it.
 
     Both directions are embedding bags: the gradient sums rows of the incoming one by the transposed lists.  (Indexing
-    has a gradient that adds rows one at a time, and torch's sparse matrices know no vmap.)  Under `vmap` all members are
-    one call.
+    has a gradient that adds rows one at a time, and torch's sparse matrices know no vmap.)  Under `vmap` all members
+    are one call.
 
     Args:
         targets, sources, weights: the entries $r$, $i_{rj}$, $w_{rj}$, in any order.

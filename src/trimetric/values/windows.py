@@ -16,9 +16,9 @@ class Windows:
     """The distinct 3 x 3 and 5 x 5 windows of several pictures of one size.
 
     Pictures of the states of a world differ in two cells only: of the 68 x 81 windows that the first convolution sees
-    in the four rooms 212 are distinct, and of the 68 x 49 that the second one sees 903.  At each of the 49 positions most
-    states show the same window; a dense layer on top is its value for these, plus the differences where a state shows
-    another.
+    in the four rooms 212 are distinct, and of the 68 x 49 that the second one sees 903.  At each of the 49 positions
+    most states show the same window; a dense layer on top is its value for these, plus the differences where a state
+    shows another.
 
     Attributes:
         first: the distinct 3 x 3 windows, one row each.
@@ -38,9 +38,7 @@ class Windows:
 
         targets = torch.arange(len(distinct)).repeat_interleave(PLACES)
         sources = (distinct * PLACES + torch.arange(PLACES)).flatten()
-        self.second = RowSums(
-            targets, sources, torch.ones(len(sources)), (len(distinct), len(self.first) * PLACES)
-        )
+        self.second = RowSums(targets, sources, torch.ones(len(sources)), (len(distinct), len(self.first) * PLACES))
         self.rows, self.states = _differences(shown, len(distinct))
 
 
