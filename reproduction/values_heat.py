@@ -39,7 +39,7 @@ def figures(rows: list[Row]) -> list[Figure]:
 
 def _find(rows: list[Row], world: str, head: str) -> dict[str, Ways] | None:
     """The pictures of the longest run of seed 0."""
-    found = {}
+    found: dict[str, Ways] = {}
     for kind in ("values", "spl"):
         where = {**WORLDS[world], "head": head, "split": "goal"}
         chosen = longest([row for row in pick(rows, f"picture {kind}", where) if row.seed == 0])
@@ -48,7 +48,8 @@ def _find(rows: list[Row], world: str, head: str) -> dict[str, Ways] | None:
         found[kind] = chosen[0].value
     exact = _exact(world)
     errors = [(np.array(found["values"][i]) - exact[i]) ** 2 for i in range(2)]
-    return found | {"squared errors": [way.tolist() for way in errors]}
+    found["squared errors"] = [way.tolist() for way in errors]
+    return found
 
 
 def _world(name: str) -> World:
@@ -76,7 +77,8 @@ def _picture(rows: list[Row], kind: str, worlds: list[str]) -> Figure:
             _ground(ax, world)
             if column in found:
                 drawn = _triangles(ax, world, found[column], colors, limits)
-        plot.colorbar(drawn, ax=list(line), shrink=0.8)
+                if column == next(iter(found)):
+                    plot.colorbar(drawn, ax=list(line), shrink=0.8)
         line[0].set_ylabel(world)
     for ax, column in zip(axes[0], columns, strict=True):
         ax.set_title(column, fontsize=10)

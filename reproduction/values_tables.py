@@ -160,16 +160,25 @@ def notes(rows: list[Row]) -> list[str]:
     return [note for note in (_first(rows), _second(rows), _third(rows)) if note]
 
 
+def _comparisons(rows: list[Row]) -> list[tuple[str, float, str, str]]:
+    """World, fraction, metric and plain head with partial data and at least two seeds: one is no evidence."""
+    return [
+        (world, fraction, metric, plain)
+        for world in WORLDS
+        for fraction in FRACTIONS[:-1]
+        for metric in ("DN", "WN")
+        for plain in ("MLP", "ICNN")
+        if all((cell := mean(rows, "test spl", world, fraction, head)) and cell.seeds > 1 for head in (metric, plain))
+    ]
+
+
 def _first(rows: list[Row]) -> str:
     """Deep and Wide Norm above MLP and ICNN with partial data."""
     signs: list[tuple[str, bool]] = []
-    for world in WORLDS:
-        for fraction in FRACTIONS[:-1]:
-            for metric in ("DN", "WN"):
-                for plain in ("MLP", "ICNN"):
-                    pair = [mean(rows, "test spl", world, fraction, head) for head in (metric, plain)]
-                    if pair[0] is not None and pair[1] is not None:
-                        signs.append((sign(pair[0], pair[1]), pair[0].value > pair[1].value))
+    for world, fraction, *heads in _comparisons(rows):
+        one, other = (mean(rows, "test spl", world, fraction, head) for head in heads)
+        if one is not None and other is not None:
+            signs.append((sign(one, other), one.value > other.value))
     if not signs:
         return ""
     clear, against = (sum(mark == wanted for mark, _ in signs) for wanted in "><")
@@ -184,43 +193,33 @@ def _first(rows: list[Row]) -> str:
 def _second(rows: list[Row]) -> str:
     """The Euclidean metric cannot solve asymmetric worlds."""
     found = [
-        (world, fraction, cell, max(others, key=lambda other: other.value))
+        (f"{world} {fraction:g}", cell, max(others, key=lambda other: other.value))
         for world in ("4-Room asym", "Maze asym")
         for fraction in FRACTIONS
-        if (cell := mean(rows, "train spl", world, fraction, "Euclidean")) is not None
+        if (cell := mean(rows, "train spl", world, fraction, "Euclidean")) is not None and cell.seeds > 1
         if (others := [o for h in ("DN", "WN") if (o := mean(rows, "train spl", world, fraction, h)) is not None])
     ]
     if not found:
         return ""
-    worse = [sign(cell, best) == "<" for _, _, cell, best in found]
+    worse = [sign(cell, best) == "<" for _, cell, best in found]
     verdict = "holds" if all(worse) else "fails" if not any(worse) else "holds in part"
-    texts = ", ".join(
-        f"{world} {fraction:g}: {cell.value:.2f} against {best.value:.2f}" for world, fraction, cell, best in found
-    )
+    texts = ", ".join(f"{where}: {cell.value:.2f} against {best.value:.2f}" for where, cell, best in found)
     return f'"The Euclidean metric could not solve the asymmetric environments" {verdict} for training pairs ({texts}).'
 
 
 def _third(rows: list[Row]) -> str:
     """Deep and Wide Norm have a higher MSE and yet a better SPL."""
-    both, total = 0, 0
-    for world in WORLDS:
-        for fraction in FRACTIONS[:-1]:
-            for metric in ("DN", "WN"):
-                for plain in ("MLP", "ICNN"):
-                    numbers = [
-                        mean(rows, name, world, fraction, head)
-                        for name in ("test mse", "test spl")
-                        for head in (metric, plain)
-                    ]
-                    if any(number is None for number in numbers):
-                        continue
-                    mse, plain_mse, spl, plain_spl = (number.value for number in numbers if number is not None)
-                    total += 1
-                    both += mse > plain_mse and spl > plain_spl
-    if not total:
+    asked, both = _comparisons(rows), 0
+    for world, fraction, *heads in asked:
+        higher = []
+        for name in ("test mse", "test spl"):
+            one, other = (mean(rows, name, world, fraction, head) for head in heads)
+            higher.append(one is not None and other is not None and one.value > other.value)
+        both += all(higher)
+    if not asked:
         return ""
-    verdict = "holds" if both == total else "fails" if 2 * both < total else "holds in part"
+    verdict = "holds" if both == len(asked) else "fails" if 2 * both < len(asked) else "holds in part"
     return (
         f'"Higher MSE, yet better success" {verdict}: a Deep or Wide Norm has both a higher test MSE and a higher '
-        f"test SPL in {both} of {total} comparisons."
+        f"test SPL in {both} of {len(asked)} comparisons."
     )

@@ -99,6 +99,7 @@ def test_one_seed_is_no_evidence() -> None:
     assert one is not None
     assert other is not None
     assert sign(one, other) == "~"
+    assert Values().notes(rows) == []
 
 
 def test_no_runs_at_all() -> None:

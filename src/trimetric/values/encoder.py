@@ -63,11 +63,11 @@ class GridEncoder(Described):
         # W h for each of the nine places of a feature in a window, then the sums of nine.
         places = features @ self.second.weight.permute(1, 2, 3, 0).flatten(1)
         planes = windows.second(places.view(-1, self.second.out_channels))
-        planes = (planes + self.second.bias).relu()
+        planes = (planes + self.second.bias).relu()  # pyright: ignore[reportOperatorIssue]
         rows = windows.rows(planes).unflatten(0, (self.positions, -1))
         parts = torch.bmm(rows, self.dense.unflatten(0, (self.positions, -1)))
-        common = parts[:, 0].sum(dim=0) + self.dense_bias
-        return self._end(windows.states(parts.flatten(0, 1)) + common)
+        sums = windows.states(parts.flatten(0, 1))
+        return self._end(sums[:-1] + (sums[-1] + self.dense_bias))
 
     def _end(self, x: Tensor) -> Tensor:
         return self.last(x.relu())

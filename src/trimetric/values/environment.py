@@ -37,7 +37,10 @@ class GridEnvironment(gymnasium.Env[Observation, np.int64]):
         render_mode: "rgb_array", "ansi" or None.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 8}
+    metadata: ClassVar[dict[str, Any]] = {  # pyright: ignore[reportIncompatibleVariableOverride]
+        "render_modes": ["rgb_array", "ansi"],
+        "render_fps": 8,
+    }
 
     def __init__(
         self,

@@ -78,9 +78,13 @@ class _Sum(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        return _Sum.apply(grad, ctx.back, ctx.there), None, None  # type: ignore[return-value]
+        # `apply` takes time of its own, and is needed only for a gradient of this gradient.
+        summed = _Sum.apply(grad, ctx.back, ctx.there) if torch.is_grad_enabled() else ctx.back.apply(grad)
+        return summed, None, None  # type: ignore[return-value]
 
     @staticmethod
-    def vmap(_: Any, in_dims: tuple[int | None, ...], x: Tensor, there: _Lists, back: _Lists) -> tuple[Tensor, int]:
+    def vmap(  # pyright: ignore[reportIncompatibleMethodOverride]
+        _: Any, in_dims: tuple[int | None, ...], x: Tensor, there: _Lists, back: _Lists
+    ) -> tuple[Tensor, int]:
         batched = x if in_dims[0] is None else x.movedim(in_dims[0], 0)
         return _Sum.apply(batched, there, back), 0  # type: ignore[return-value]

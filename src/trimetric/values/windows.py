@@ -25,7 +25,8 @@ class Windows:
         second: from the nine products of each of their features to the sums of each distinct 5 x 5 window.
         rows: from the features of those to the inputs of the dense layer, position by position: the features that most
             states show, then the differences from them, each once.
-        states: from the products of these to what each state has beyond the sum of the first of each position.
+        states: from the products of these to the sum of the first of each position, in the last row, and to what each
+            state has beyond it.
     """
 
     def __init__(self, pictures: Float[Tensor, "n planes height width"]) -> None:
@@ -51,6 +52,8 @@ def _differences(shown: Tensor, distinct: int) -> tuple[RowSums, RowSums]:
     targets, sources, weights, sums, parts = [], [], [], [], []
     for p, windows in enumerate(others):
         start = p * height
+        sums.append(torch.tensor([n]))
+        parts.append(torch.tensor([start]))
         targets.append(torch.tensor([start]))
         sources.append(common[p : p + 1])
         weights.append(torch.ones(1))
@@ -64,5 +67,5 @@ def _differences(shown: Tensor, distinct: int) -> tuple[RowSums, RowSums]:
         parts.append(start + 1 + which)
     rows = RowSums(torch.cat(targets), torch.cat(sources), torch.cat(weights), (positions * height, distinct))
     summed = torch.cat(sums)
-    states = RowSums(summed, torch.cat(parts), torch.ones(len(summed)), (n, positions * height))
+    states = RowSums(summed, torch.cat(parts), torch.ones(len(summed)), (n + 1, positions * height))
     return rows, states
