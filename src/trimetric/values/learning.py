@@ -60,6 +60,7 @@ def learn_values(
     seeds: Sequence[int],
     config: TrainingConfig | None = None,
     polyak: float = POLYAK,
+    measure: bool = True,
     checkpoint: Path | str | None = None,
     progress: Progress = "auto",
 ) -> list[History]:
@@ -80,6 +81,7 @@ def learn_values(
         seeds: of the order of the pairs, one for each model.
         config: by default `paper_config()`.
         polyak: how much of the target network stays in an epoch.
+        measure: whether to record success, SPL and MSE.
         checkpoint: a file to keep the state of the run in; called again, it goes on from there.
         progress: "silent" prints nothing.
     """
@@ -94,7 +96,7 @@ def learn_values(
         seeds=seeds,
         objects=torch.arange(worlds[0].num_states),
         bootstrap=[temporal_difference(*pair, polyak=polyak) for pair in zip(worlds, splits, strict=True)],
-        probes=[_probe(*pair) for pair in zip(worlds, splits, strict=True)],
+        probes=[_probe(*pair) for pair in zip(worlds, splits, strict=True)] if measure else [],
         config=config,
         checkpoint=checkpoint,
         progress=progress,
