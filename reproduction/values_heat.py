@@ -31,6 +31,8 @@ Ways = Sequence[Sequence[float]]
 
 
 def figures(rows: list[Row]) -> list[Figure]:
+    if not rows:
+        return []
     there = [world for world in WORLDS if any(_find(rows, world, head) for head in MAIN)]
     maps = [_picture(rows, kind, there) for kind in PICTURES] if there else []
     shown = [world for world in ("4-Room asym", "Maze asym") if world in there]
