@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from benchmarks import interval, many_seeds, nearness, nonnegative_maps, pairwise, training_step
+from benchmarks import interval, many_seeds, nearness, nonnegative_maps, pairwise, training_step, values
 
 RESULTS = Path(__file__).parent / "results.json"
 
@@ -23,7 +23,7 @@ def main() -> None:
         description=__doc__,
         epilog="examples: python -m benchmarks | python -m benchmarks pairwise --quick | python -m benchmarks step",
     )
-    known = ("pairwise", "rectified", "interval", "step", "many", "maps", "nearness")
+    known = ("pairwise", "rectified", "interval", "step", "many", "maps", "nearness", "values")
     parser.add_argument("what", nargs="*", help=f"{', '.join(known)}; all of them by default")
     parser.add_argument("--quick", action="store_true", help="mini-batches up to 128 and one seed")
     parser.add_argument(
@@ -80,6 +80,10 @@ def main() -> None:
         solved = nearness.run(quick=options.quick)
         nearness.show(solved, console)
         results["nearness"] = asdict(solved)
+    if "values" in what:
+        steps = values.run(budget=4.0 if options.quick else 20.0)
+        values.show(steps, console)
+        results["values_seconds"] = steps
     if options.save:
         before = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         RESULTS.write_text(json.dumps({**before, **results}, indent=1) + "\n")

@@ -53,6 +53,20 @@ EXPERIMENTS: dict[str, Entry] = {
         "every head on graphs, matrices to repair and norms: ranks, times, which to use when",
         ("table_leaderboard_ranks",),
     ),
+    "values": Entry(
+        "reproduction.values:Values",
+        "value functions of grid worlds: planning to goals never trained on",
+        (
+            "figure_value_it_sparsity",
+            "figure_value_it_viz",
+            "figure_value_it_dataset",
+            "table_vi_arches",
+            "figure_value_it_sparsity_app",
+            "figure_value_iteration_value_heatmaps",
+            "figure_value_iteration_se_heatmaps",
+            "figure_value_iteration_spl_heatmaps",
+        ),
+    ),
     "pairwise-time": Entry(
         "reproduction.computation_time:ComputationTime",
         "computation time of all pairs, from the benchmarks' results",

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from trimetric import adapters as adapters
     from trimetric import estimators as estimators
     from trimetric import nearness as nearness
+    from trimetric import values as values
     from trimetric.all_pairs import all_pairs as all_pairs
     from trimetric.audit import Audit as Audit
     from trimetric.audit import audit as audit
@@ -117,7 +118,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF, "adapters", "estimators", "nearness"})
+    return sorted({*globals(), *_MODULE_OF, "adapters", "estimators", "nearness", "values"})
 
 
 class _Package(ModuleType):

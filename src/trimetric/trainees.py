@@ -21,6 +21,7 @@ from trimetric.siamese import Siamese
 from trimetric.training_config import TrainingConfig
 
 EVALUATION_BATCH = 4096
+PREDICTION_BATCH = 1024  # small, so that what a head makes of it stays in cache
 
 
 class Trainee(ABC):
@@ -40,6 +41,14 @@ class Trainee(ABC):
     @abstractmethod
     def errors(self, data: Sequence[PairData]) -> list[float]:
         """The mean squared error of each member on its pairs."""
+
+    @abstractmethod
+    def predictions(self, data: Sequence[PairData]) -> Tensor:
+        """The distances (members, pairs) that each member gives its pairs."""
+
+    @abstractmethod
+    def set_targets(self, targets: Tensor) -> None:
+        """New targets (members, pairs) for the training pairs."""
 
     @abstractmethod
     def of_member(self, value: Tensor, member: int) -> Tensor:
@@ -77,6 +86,7 @@ class Single(Trainee):
         self.parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
         self.buffers = dict(model.named_buffers())
         self.objective: nn.Module = _Objective(model, data, config)
+        self._own_objective = self.objective
         if processes.size > 1:
             unused = self._has_unused_parameters()
             self.objective = DistributedDataParallel(self.objective, find_unused_parameters=unused)
@@ -101,6 +111,14 @@ class Single(Trainee):
             total += _squared_errors(own.predict(self.model, chunk), own.targets[chunk])
         return [self.processes.sum(total).item() / len(own)]
 
+    def predictions(self, data: Sequence[PairData]) -> Tensor:
+        (own,) = data
+        chunks = torch.arange(len(own)).split(EVALUATION_BATCH)
+        return torch.cat([own.predict(self.model, chunk) for chunk in chunks]).unsqueeze(0)
+
+    def set_targets(self, targets: Tensor) -> None:
+        self._own_objective.targets = targets[0]
+
     def of_member(self, value: Tensor, member: int) -> Tensor:  # noqa: ARG002
         return value
 
@@ -122,13 +140,13 @@ class _Objective(nn.Module):
 
     def __init__(self, model: nn.Module, data: PairData, config: TrainingConfig) -> None:
         super().__init__()
-        self.model, self.data = model, data
+        self.model, self.targets = model, data.targets
         self.loss = _make_loss(config)
         self.predict = data.predictor(model, CompiledOrEager if config.compile else None)
         self.precision = torch.bfloat16 if config.precision == "bfloat16" else None
 
     def forward(self, batch: Tensor) -> Tensor:
-        targets = self.data.targets[batch]
+        targets = self.targets[batch]
         with torch.autocast(targets.device.type, dtype=self.precision, enabled=self.precision is not None):
             predicted = self.predict(batch)
         return self.loss(predicted.to(targets.dtype), targets).sum()
@@ -157,6 +175,26 @@ class Stack(Trainee):
         for chunk in torch.arange(len(data[0])).split(max(1, EVALUATION_BATCH // members)):
             total += _squared_errors(*self._predict(stacked, chunk.expand(members, -1)))
         return (total / len(data[0])).tolist()
+
+    def predictions(self, data: Sequence[PairData]) -> Tensor:
+        stacked, members, state = _StackedPairs(data), len(self.models), self.parameters | self.fixed
+        model, objects = self.models[0], stacked.objects
+        chunks = torch.arange(len(data[0])).split(max(1, PREDICTION_BATCH // members))
+        if objects is None or not isinstance(model, Siamese):
+            return torch.cat([self._predict(stacked, chunk.expand(members, -1))[0] for chunk in chunks], dim=1)
+        encoder, distance = model.encoder, model.distance
+        embed = _vmapped(lambda values, objects: functional_call(encoder, values, (objects,)), (0, None))
+        points = embed(_below("encoder.", state), objects)
+
+        def measured(values: dict[str, Tensor], points: Tensor, x: Tensor, y: Tensor) -> Tensor:
+            return functional_call(distance, values, (points.index_select(0, x), points.index_select(0, y)))
+
+        ends = [stacked.rows(chunk.expand(members, -1))[:2] for chunk in chunks]
+        call, own = _vmapped(measured, (0, 0, 0, 0)), _below("distance.", state)
+        return torch.cat([call(own, points, x, y) for x, y in ends], dim=1)
+
+    def set_targets(self, targets: Tensor) -> None:
+        self.data.targets = targets
 
     def _predict(self, data: _StackedPairs, batches: Tensor) -> tuple[Tensor, Tensor]:
         """Predictions and targets (members, batch)."""
@@ -221,14 +259,13 @@ class _StackedPairs:
         self.objects = first.objects
         ends = [(d.pairs[:, 0], d.pairs[:, 1]) if isinstance(d.pairs, Tensor) else d.pairs for d in members]
         columns = [*zip(*ends, strict=True), [d.targets for d in members]]
-        self.columns = [column[0] if self.shared else torch.stack(list(column)) for column in columns]
+        *self.ends, self.targets = [column[0] if self.shared else torch.stack(list(column)) for column in columns]
 
     def rows(self, batches: Tensor) -> list[Tensor]:
         """Both ends and the targets of each member's batch."""
-        if self.shared:
-            return [column[batches] for column in self.columns]
         members = torch.arange(len(batches)).unsqueeze(1)
-        return [column[members, batches] for column in self.columns]
+        ends = [end[batches] if self.shared else end[members, batches] for end in self.ends]
+        return [*ends, self.targets[batches] if self.targets.ndim == 1 else self.targets[members, batches]]
 
     def encode_all(self, batch: int) -> bool:
         """Whether all objects are fewer than the ends of a batch."""
@@ -237,6 +274,10 @@ class _StackedPairs:
 
 def _vmapped(function: Callable[..., Tensor], in_dims: tuple[int | None, ...]) -> Callable[..., Tensor]:
     return torch.func.vmap(function, in_dims=in_dims, randomness="different")
+
+
+def _below(prefix: str, values: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
 
 
 def _prefixed(values: dict[str, Tensor]) -> dict[str, Tensor]:

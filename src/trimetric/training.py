@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from trimetric.bootstrap import Bootstrap, Probe
 from trimetric.distances import Distance
 from trimetric.interruption import deferred_signals
 from trimetric.pair_data import PairData, Pairs
@@ -37,6 +38,8 @@ def fit(
     objects: Tensor | None = None,
     validation: PairsAndTargets | None = None,
     watch: Mapping[str, PairsAndTargets] | None = None,
+    bootstrap: Bootstrap | None = None,
+    probe: Probe | None = None,
     config: TrainingConfig | None = None,
     callbacks: Iterable[Callable[[Epoch], object]] = (),
     checkpoint: Path | str | None = None,
@@ -60,6 +63,8 @@ def fit(
             such as `torch.nn.Embedding`.
         validation: pairs and targets that are not trained on; their mean squared error is reported.
         watch: more pairs and targets by name, whose mean squared errors are only recorded (`Epoch.watched`).
+        bootstrap: where new targets come from at the start of each epoch; of `targets` only the number counts then.
+        probe: numbers of one's own to record.
         config: the settings.
         callbacks: called with each finished `Epoch`.
         checkpoint: a file to keep the state of the run in; with several machines, one that all of them can read.
@@ -75,7 +80,17 @@ def fit(
     remedy = "Start all of them again" + (f" to go on from {file}." if file else "; with checkpoint= it would go on.")
     with connected(targets.device) as processes, clear_loss_of_workers(processes, remedy):
         trainee = Single(model, data, config, processes)
-        run = TrainingRun(trainee, [data], held_out, watched, [config.seed], config, processes)
+        run = TrainingRun(
+            trainee,
+            [data],
+            held_out,
+            watched,
+            [config.seed],
+            config,
+            processes,
+            bootstrap=[] if bootstrap is None else [bootstrap],
+            probes=[] if probe is None else [probe],
+        )
         return _complete(run, file, progress, lambda epochs: [call(epochs[0]) for call in callbacks])[0]
 
 
@@ -88,6 +103,8 @@ def fit_many(
     objects: Tensor | None = None,
     validation: PairsAndTargets | Sequence[PairsAndTargets] | None = None,
     watch: Mapping[str, PairsAndTargets | Sequence[PairsAndTargets]] | None = None,
+    bootstrap: Sequence[Bootstrap] = (),
+    probes: Sequence[Probe] = (),
     config: TrainingConfig | None = None,
     checkpoint: Path | str | None = None,
     progress: Progress = "auto",
@@ -105,6 +122,8 @@ def fit_many(
         objects: as in `fit`, for all models.
         validation: pairs and targets for all models, or a list with those of each.
         watch: as in `fit`, for all models or lists with those of each.
+        bootstrap: as in `fit`, one for each model, or none.
+        probes: as in `fit`, one for each model, or none.
         config: the settings of all models; its seed is not used.
         checkpoint: as in `fit`.
         progress: "silent" prints nothing.
@@ -114,6 +133,9 @@ def fit_many(
         raise ValueError(f"seeds: expected one for each of the {len(models)} models, got {len(seeds)}")
     if config.compile or config.precision != "full":
         raise ValueError("config: expected compile=False and precision='full', the only settings for several models")
+    for name, own in (("bootstrap", bootstrap), ("probes", probes)):
+        if len(own) not in (0, len(models)):
+            raise ValueError(f"{name}: expected one for each of the {len(models)} models, or none, got {len(own)}")
     given = (pairs, targets) if isinstance(targets, Tensor) else list(zip(pairs, targets, strict=False))
     data = _members("pairs", given, objects, len(models))  # type: ignore[arg-type]
     held_out = [] if validation is None else _members("validation", validation, objects, len(models))
@@ -125,7 +147,10 @@ def fit_many(
     with connected(data[0].targets.device) as processes:
         if processes.size > 1:
             raise ValueError("fit_many: expected one process, got several; spread the seeds over them, or use fit")
-        run = TrainingRun(Stack(models, data, config), data, held_out, watched, seeds, config, processes)
+        trainee = Stack(models, data, config)
+        run = TrainingRun(
+            trainee, data, held_out, watched, seeds, config, processes, bootstrap=bootstrap, probes=probes
+        )
         return _complete(run, file, progress, lambda _: None)
 
 

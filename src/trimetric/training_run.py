@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from trimetric.bootstrap import Bootstrap, Probe
 from trimetric.checkpoint import CheckpointError, read_checkpoint, write_checkpoint
 from trimetric.pair_data import PairData
 from trimetric.processes import Processes
@@ -31,6 +32,8 @@ class TrainingRun:
         seeds: of the order of each member's pairs.
         config: the settings of all members, but for the seed.
         processes: that this run is spread over.
+        bootstrap: where the targets of each member come from, if not from the data.
+        probes: of each member, or none.
     """
 
     def __init__(
@@ -42,11 +45,16 @@ class TrainingRun:
         seeds: Sequence[int],
         config: TrainingConfig,
         processes: Processes,
+        *,
+        bootstrap: Sequence[Bootstrap] = (),
+        probes: Sequence[Probe] = (),
     ) -> None:
         if config.patience is not None and not validation:
             raise ValueError("patience: expected validation pairs to watch, got none")
         self.trainee, self.data, self.validation, self.watch = trainee, data, validation, watch
         self.seeds, self.config, self.processes = seeds, config, processes
+        self.bootstrap, self.probes = bootstrap, probes
+        self.teacher = {k: p.detach().clone() for k, p in trainee.parameters.items()} if bootstrap else {}
         self.schedule = make_schedule(config.schedule)
         adam = torch.optim.AdamW if config.weight_decay else torch.optim.Adam
         self.optimiser = adam(
@@ -78,6 +86,8 @@ class TrainingRun:
         epoch, i = divmod(self.position, self.steps_an_epoch)
         if i == 0 or not self.orders:
             self.orders = [shuffled(len(self.data[0]), seed, epoch) for seed in self.seeds]
+            if self.bootstrap:
+                self._ask_teacher()
         batches = [order[i * self.config.batch_size : (i + 1) * self.config.batch_size] for order in self.orders]
         rate = self.config.learning_rate * self.schedule(self.position / self.steps)
         for group in self.optimiser.param_groups:
@@ -98,7 +108,26 @@ class TrainingRun:
         self.seconds += time.perf_counter() - start
         return self._finish_epoch(epoch, rate) if i + 1 == self.steps_an_epoch else None
 
+    @torch.no_grad()
+    def _ask_teacher(self) -> None:
+        """Set the targets of this epoch; the same ones for a run that was stopped in the middle of it."""
+        self.trainee.set_training(False)
+        with self.trainee.with_parameters(self.teacher):
+            answers = self.trainee.predictions(self._questions([one.pairs for one in self.bootstrap]))
+        targets = [one.targets(own) for one, own in zip(self.bootstrap, answers, strict=True)]
+        self.trainee.set_targets(torch.stack(targets).to(answers.dtype))
+
+    def _questions(self, pairs: Sequence[Tensor]) -> list[PairData]:
+        """Pairs without targets; one object where all members have the same."""
+        first = self.data[0]
+        if all(torch.equal(own, pairs[0]) for own in pairs):
+            pairs = pairs[:1]
+        data = [PairData(own, first.targets.new_zeros(len(own)), first.objects) for own in pairs]
+        return data if len(data) == len(self.seeds) else data * len(self.seeds)
+
     def _finish_epoch(self, epoch: int, rate: float) -> list[Epoch]:
+        for name, teacher in self.teacher.items():
+            teacher.lerp_(self.trainee.parameters[name].detach(), 1 - self.bootstrap[0].decay)
         due = (epoch + 1) % self.config.validation_epochs == 0 or epoch + 1 == self.config.epochs
         validation, watched = self._errors() if due else (None, {})
         records = []
@@ -143,7 +172,12 @@ class TrainingRun:
         self.trainee.set_training(False)
         with self.trainee.with_parameters(self._evaluated()):
             validation = self.trainee.errors(self.validation) if self.validation else None
-            return validation, {name: self.trainee.errors(data) for name, data in self.watch.items()}
+            watched = {name: self.trainee.errors(data) for name, data in self.watch.items()}
+            if self.probes:
+                answers = self.trainee.predictions(self._questions([probe.pairs for probe in self.probes]))
+                found = [probe.measure(own) for probe, own in zip(self.probes, answers, strict=True)]
+                watched |= {name: [numbers[name] for numbers in found] for name in found[0]}
+            return validation, watched
 
     def finish(self) -> list[History]:
         """Leave the trainee with its final weights, ready for use."""
@@ -163,6 +197,7 @@ class TrainingRun:
             **moments,
             **{f"average.{name}": value for name, value in self.average.items()},
             **{f"best.{name}": value for name, value in self.best.items()},
+            **{f"teacher.{name}": value for name, value in self.teacher.items()},
             "generator": torch.get_rng_state(),
             "loss_sums": self.loss_sums,
         }
@@ -198,6 +233,7 @@ class TrainingRun:
         for name, buffer in self.trainee.buffers.items():
             buffer.copy_(tensors[f"buffer.{name}"])
         self.average, self.best = self._on_device(part("average.")), self._on_device(part("best."))
+        self.teacher = self._on_device(part("teacher."))
         torch.set_rng_state(tensors["generator"])
         self.position, self.seconds, self.loss_sums = state["position"], state["seconds"], tensors["loss_sums"]
         self.histories = [_history(record) for record in state["histories"]]
@@ -214,6 +250,7 @@ class TrainingRun:
             "data": _fingerprint(self.data),
             "validation": _fingerprint(self.validation),
             "watch": " ".join(f"{name} {_fingerprint(data)}" for name, data in sorted(self.watch.items())),
+            "bootstrap": " ".join(one.fingerprint() for one in self.bootstrap),
             "model": hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest(),
         }
 

@@ -1,0 +1,45 @@
+"""The heads of the value functions: the paper's, ours and the successors, on embeddings of 64 numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import trimetric as tm
+
+DIM = 64
+
+
+@dataclass(frozen=True)
+class Head:
+    """One line of the figures."""
+
+    about: str
+    build: Callable[[], tm.Norm | tm.Distance]
+    metric: bool = True
+
+
+def _wide(form: str) -> tm.NeuralMetric:
+    return tm.NeuralMetric(tm.WideNorm(DIM, components=32, width=64, form=form, pool="mean"))  # type: ignore[arg-type]
+
+
+HEADS: dict[str, Head] = {
+    "Euclidean": Head("the length of the difference", lambda: tm.Euclidean(DIM)),
+    "MLP": Head("64 x 3, relu, of the difference", lambda: tm.MLPDistance(DIM, widths=(64,) * 3), metric=False),
+    "ICNN": Head("64 x 3, relu, of the difference", lambda: tm.ConvexNetwork(DIM, widths=(64,) * 3), metric=False),
+    "DN": Head(
+        "64 x 3, MaxReLU, 5 concave units, mean",
+        lambda: tm.NeuralMetric(tm.DeepNorm(DIM, widths=(64,) * 3, pool="mean")),
+    ),
+    "WN": Head("32 components of 64, 5 concave units, mean; the paper's form", lambda: _wide("paper")),
+    "WN rectified": Head("the same in our form", lambda: _wide("rectified")),
+    "IQE": Head("intervals, 4 groups of 16, maxmean", lambda: tm.IntervalQuasimetric(DIM)),
+    "MRN": Head("metric residual, mended", lambda: tm.ResidualMetric(DIM)),
+    "Randers": Head("lengths with a drift", lambda: tm.RandersMetric(DIM)),
+    "Toll IQE": Head("IQE and tolls", lambda: tm.TollMetric(tm.IntervalQuasimetric(DIM))),
+    "WN + IQE": Head("tm.recommended: rectified WN + IQE and tolls", lambda: tm.recommended(66, symmetric=False)),
+}
+PAPER = ("Euclidean", "MLP", "ICNN", "DN", "WN")
+MAIN = (*PAPER, "WN rectified", "IQE")
+SUCCESSORS = tuple(name for name in HEADS if name not in MAIN)
+METRICS = tuple(name for name, head in HEADS.items() if head.metric)

@@ -1,0 +1,136 @@
+"""Lines of the value functions: SPL and MSE by the training fraction and by epoch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Plot
+
+from reproduction.figures import Figure
+from reproduction.rows import Row, longest, pick
+from reproduction.values_heads import HEADS, MAIN
+from reproduction.values_tables import FRACTIONS, WORLDS, mean
+
+COLORS = {
+    "Euclidean": "#8c8c8c",
+    "MLP": "#000000",
+    "ICNN": "#8e5bb5",
+    "DN": "#2f6fb5",
+    "WN": "#e07b1f",
+    "WN rectified": "#c0392b",
+    "IQE": "#2e8b57",
+}
+LINES = ("train spl", "test spl", "train mse", "test mse")
+
+
+def figures(rows: list[Row]) -> list[Figure]:
+    if not pick(rows, "test spl", {"split": "goal"}):
+        return []
+    worlds = [world for world, where in WORLDS.items() if pick(rows, "test spl", {**where, "split": "goal"})]
+    return [_sparsity(rows, worlds), _appendix(rows, worlds), *_curves(rows, worlds)]
+
+
+def _sparsity(rows: list[Row], worlds: list[str]) -> Figure:
+    plot = Plot(figsize=(4.2 * len(worlds), 3.6), layout="constrained")
+    axes = plot.subplots(1, len(worlds), squeeze=False, sharey=True)[0]
+    for ax, world in zip(axes, worlds, strict=True):
+        _by_fraction(ax, rows, "test spl", world)
+        ax.set(title=world, ylim=(0, 1.05))
+    axes[0].set_ylabel("test SPL")
+    axes[-1].legend(fontsize=8)
+    return Figure(
+        label="figure_value_it_sparsity",
+        title="Test SPL by the fraction of goals seen (mean over seeds, bars: standard deviation)",
+        alt="A panel for each world, a line for each head: SPL on held-out goals, which rises with the fraction "
+        "of goals seen. At 1 the training pairs are judged.",
+        plot=plot,
+        stem="figure_value_it_sparsity",
+    )
+
+
+def _appendix(rows: list[Row], worlds: list[str]) -> Figure:
+    plot = Plot(figsize=(4.0 * len(worlds), 2.8 * len(LINES)), layout="constrained")
+    axes = plot.subplots(len(LINES), len(worlds), squeeze=False)
+    for line, metric in zip(axes, LINES, strict=True):
+        for ax, world in zip(line, worlds, strict=True):
+            _by_fraction(ax, rows, metric, world)
+            ax.set_title(world, fontsize=10)
+            if metric.endswith("mse"):
+                ax.set_yscale("log")
+            else:
+                ax.set_ylim(0, 1.05)
+        line[0].set_ylabel(metric.replace("spl", "SPL").replace("mse", "MSE"))
+    axes[0][-1].legend(fontsize=7)
+    return Figure(
+        label="figure_value_it_sparsity_app",
+        title="SPL and MSE on training and test pairs by the training fraction",
+        alt="Four rows of panels, training and test SPL and training and test MSE, against the fraction of goals seen.",
+        plot=plot,
+        stem="figure_value_it_sparsity_app",
+    )
+
+
+def _by_fraction(ax: Axes, rows: list[Row], metric: str, world: str) -> None:
+    for head in MAIN:
+        points = [(f, cell) for f in FRACTIONS if (cell := mean(rows, metric, world, f, head)) is not None]
+        if points:
+            ax.errorbar(
+                [fraction for fraction, _ in points],
+                [cell.value for _, cell in points],
+                yerr=[cell.spread or 0 for _, cell in points],
+                **_style(head),
+                capsize=2,
+                elinewidth=0.8,
+            )
+    ax.set_xticks(FRACTIONS)
+    ax.set_xlabel("fraction of goals seen", fontsize=9)
+    ax.grid(alpha=0.25)
+
+
+def _curves(rows: list[Row], worlds: list[str]) -> list[Figure]:
+    """By epoch, at the fraction that has most runs."""
+    curves = pick(rows, "curve", {"split": "goal"})
+    if not curves:
+        return []
+    partial = [row.settings["fraction"] for row in curves if row.settings["fraction"] < 1] or [1.0]
+    fraction = max(sorted(set(partial)), key=partial.count)
+    plot = Plot(figsize=(4.0 * len(worlds), 2.8 * len(LINES)), layout="constrained")
+    axes = plot.subplots(len(LINES), len(worlds), squeeze=False)
+    for i, (line, metric) in enumerate(zip(axes, LINES, strict=True)):
+        for ax, world in zip(line, worlds, strict=True):
+            for head in MAIN:
+                chosen = longest(pick(curves, "curve", {**WORLDS[world], "fraction": fraction, "head": head}))
+                if not chosen:
+                    continue
+                points = np.array([row.value for row in chosen])
+                ax.plot(points[0, :, 0], points[:, :, 1 + i].mean(axis=0), **_style(head))
+            ax.set_title(world, fontsize=10)
+            ax.set_xlabel("epoch", fontsize=9)
+            ax.grid(alpha=0.25)
+            if metric.endswith("mse"):
+                ax.set_yscale("log")
+        line[0].set_ylabel(metric.replace("spl", "SPL").replace("mse", "MSE"))
+    axes[0][0].legend(fontsize=7)
+    return [
+        Figure(
+            label="figure_value_curves",
+            title=f"SPL and MSE by epoch with {fraction:g} of the goals seen (mean over seeds)",
+            alt="Learning curves of each head in each world: training and test SPL, training and test MSE.",
+            plot=plot,
+            stem="figure_value_curves",
+        )
+    ]
+
+
+def _style(head: str) -> dict[str, Any]:
+    metric = HEADS[head].metric
+    return {
+        "color": COLORS[head],
+        "linestyle": "-" if metric else "--",
+        "marker": "o" if metric else "s",
+        "markersize": 4,
+        "linewidth": 1.4,
+        "label": head,
+    }

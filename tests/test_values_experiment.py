@@ -1,0 +1,113 @@
+"""The experiment on value functions: its cells, a tiny sweep, tables and figures from rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reproduction.executors import Cores
+from reproduction.ledger import Ledger
+from reproduction.rows import Row
+from reproduction.sweep import sweep
+from reproduction.values import Cell, Values
+from reproduction.values_heads import HEADS, MAIN
+from reproduction.values_tables import sign
+
+
+def test_the_full_sweep_covers_the_figure() -> None:
+    cells = Values().cells("paper", None)
+    main = {replace(cell, seed=0) for cell in cells if cell.split == "goal" and cell.head in MAIN and cell.seed < 3}
+    assert len(main) == 4 * 4 * 7
+    assert all(cell.epochs == 1000 for cell in cells)
+    assert len(cells) == len(set(cells))
+    assert all(cell.asymmetric and cell.fraction == 0.5 for cell in cells[: 2 * 7 * 3])  # the most telling first
+    batches = Values().batches(cells)
+    assert sorted({len(batch) for batch in batches}) == [2, 3]
+    assert len({replace(cell, seed=0) for cell in batches[0]}) == 1
+    assert {cell.seed for cell in Values().cells("paper", (7,))} == {7}
+
+
+def test_a_tiny_sweep_makes_tables_and_figures(tmp_path: Path) -> None:
+    cells = [
+        Cell("Maze", asymmetric, fraction, head, split, epochs=1, seed=seed)
+        for head in ("MLP", "WN")
+        for fraction, split, seeds in ((0.75, "goal", (0, 1)), (0.25, "state", (0,)))
+        for asymmetric in (True, False)
+        for seed in seeds
+    ]
+    experiment, ledger = Values(), Ledger(tmp_path / "values.jsonl")
+    summary = sweep(experiment, cells, ledger, Cores(1), silent=True)
+    assert summary.errors == []
+    rows = ledger.rows()
+    spl = {row.value for row in rows if row.metric == "test spl"}
+    assert all(0 <= value <= 1 for value in spl)
+    tables = {table.label: table for table in experiment.tables(rows)}
+    cell = tables["figure_value_it_sparsity"].cells["Maze asym 0.75", "WN"]
+    assert getattr(cell, "seeds", None) == 2
+    assert tables["table_value_state"].rows == ["Maze asym 0.25", "Maze sym 0.25"]
+    assert tables["table_vi_arches"].verdict("WideNorm", tables["table_vi_arches"].columns[0]) is None
+    figures = experiment.figures(rows)
+    assert len({figure.stem for figure in figures}) == len(figures) == 8
+    assert all(figure.save(tmp_path).stat().st_size > 10_000 for figure in figures)
+
+
+def test_a_cell_does_not_depend_on_its_company() -> None:
+    cells = [Cell("Maze", True, 0.25, "IQE", "goal", epochs=1, seed=seed) for seed in (0, 1)]
+    together, alone = Values().run_batch(cells)[1], Values().run(cells[1])
+    for one, other in zip(together, alone, strict=True):
+        assert one.metric == other.metric
+        if one.metric == "test mse":
+            assert one.value == pytest.approx(other.value, rel=1e-4)
+
+
+def made_up(spl: dict[str, float], *, world: str = "FourRoom", spread: float = 0.01) -> list[Row]:
+    """Rows of three seeds; the MSE is 10 times the SPL."""
+    rows = []
+    for head, value in spl.items():
+        settings = {"world": world, "asymmetric": True, "fraction": 0.5, "head": head, "split": "goal", "epochs": 9}
+        for seed in range(3):
+            for metric, number in (("test spl", value), ("train spl", value), ("test mse", 10 * value)):
+                shifted = number + spread * (seed - 1)
+                rows.append(Row("values", head, seed, metric, shifted, 9, 1.0, "", "", settings, "", (0, 1)))
+    return rows
+
+
+def test_claims_are_judged_with_the_spread() -> None:
+    clear = {"Euclidean": 0.2, "MLP": 0.3, "ICNN": 0.4, "DN": 0.5, "WN": 0.6, "IQE": 0.7}
+    first, second, third = Values().notes(made_up(clear))
+    assert '"Deep Norm and Wide Norm consistently outperform both MLPs and ICNNs" holds' in first
+    assert "clearly in 4" in first
+    assert 'environments" holds for training pairs (4-Room asym 0.5: 0.20 against 0.60)' in second
+    assert third.startswith('"Higher MSE, yet better success" holds')
+    claims = next(t for t in Values().tables(made_up(clear)) if t.label == "table_value_claims")
+    assert claims.cells["4-Room asym 0.5", "WN - MLP"] == "+0.300 >"
+    assert claims.cells["4-Room asym 0.5", "our best - DN, WN"] == "IQE +0.100 >"
+    noisy = Values().notes(made_up(clear, spread=0.5))
+    assert "clearly in 0" in noisy[0]
+    backwards = Values().notes(made_up(clear | {"DN": 0.1, "WN": 0.15, "Euclidean": 0.9}))
+    assert 'ICNNs" fails' in backwards[0]
+    assert 'environments" fails' in backwards[1]
+
+
+def test_one_seed_is_no_evidence() -> None:
+    from reproduction.values_tables import mean
+
+    rows = [row for row in made_up({"DN": 0.9, "MLP": 0.1}) if row.seed == 0]
+    one, other = (mean(rows, "test spl", "4-Room asym", 0.5, head) for head in ("DN", "MLP"))
+    assert one is not None
+    assert other is not None
+    assert sign(one, other) == "~"
+    assert Values().notes(rows) == []
+
+
+def test_no_runs_at_all() -> None:
+    assert Values().notes([]) == []
+    assert Values().figures([]) == []
+    assert all(not table.cells for table in Values().tables([]) if table.label != "table_vi_arches")
+
+
+@pytest.mark.parametrize("name", list(HEADS))
+def test_every_head_can_be_built(name: str) -> None:
+    assert HEADS[name].build().dim >= 64
