@@ -25,7 +25,7 @@ from reproduction.leaderboard_problems import PROBLEMS, Examples, examples
 from reproduction.rows import Row
 from reproduction.tables import Table
 
-BATCHES = {1: 256, 3: 256, 8: 512, 24: 512, 70: 1024, 100: 1024}
+BATCHES = {1: 256, 3: 256, 8: 256, 24: 512, 70: 512, 100: 512}
 """pairs a step, by the share of the pairs that there are"""
 PLANE_BATCH = 64
 EVALUATIONS = 25
