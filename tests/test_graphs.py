@@ -179,7 +179,8 @@ OSM_FILE = """<?xml version='1.0' encoding='UTF-8'?>
  <node id="1" lat="41.0" lon="-8.0"/><node id="2" lat="41.0" lon="-7.99"/><node id="3" lat="41.01" lon="-7.99"/>
  <node id="4" lat="41.01" lon="-8.0"/><node id="5" lat="41.5" lon="-8.0"/>
  <way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/></way>
- <way id="2"><nd ref="2"/><nd ref="3"/><tag k="highway" v="primary"/><tag k="oneway" v="yes"/><tag k="maxspeed" v="50"/></way>
+ <way id="2"><nd ref="2"/><nd ref="3"/><tag k="highway" v="primary"/><tag k="oneway" v="yes"/>
+  <tag k="maxspeed" v="50"/></way>
  <way id="3"><nd ref="4"/><nd ref="3"/><tag k="highway" v="primary"/><tag k="oneway" v="-1"/></way>
  <way id="4"><nd ref="4"/><nd ref="1"/><nd ref="99"/><tag k="highway" v="service"/></way>
  <way id="5"><nd ref="1"/><nd ref="3"/><tag k="highway" v="footway"/></way>

@@ -65,9 +65,9 @@ def _records(file: Path, kind: str, width: int) -> tuple[list[str], NDArray[np.f
     """The line `p`, and the numbers of all lines of a kind."""
     header: list[str] = []
     rows: list[str] = []
-    stream = gzip.open(file, "rt") if file.suffix == ".gz" else file.open()
+    opened = gzip.open if file.suffix == ".gz" else open
     try:
-        with stream:
+        with opened(file, "rt") as stream:
             for number, line in enumerate(stream, start=1):
                 if line.startswith(kind + " "):
                     rows.append(line[2:])

@@ -63,7 +63,8 @@ class Graph:
         weights = np.asarray(weights, np.float64)
         if not tails.shape == heads.shape == weights.shape:
             raise ValueError(
-                f"weights: expected one for each arc, got {weights.shape} for {tails.shape} tails and {heads.shape} heads"
+                f"weights: expected one for each arc, got shape {weights.shape} for tails of {tails.shape} and heads of "
+                f"{heads.shape}"
             )
         bad = ~(weights >= 0) | ~np.isfinite(weights)
         if bad.any():
@@ -205,7 +206,8 @@ def _nodes(name: str, given: ArrayLike, num_nodes: int) -> Nodes:
     bad = (numbers < 0) | (numbers >= num_nodes)
     if bad.any():
         raise ValueError(
-            f"{name}: expected nodes from 0 to {num_nodes - 1:,}, got {numbers[bad][0]}, and {int(bad.sum()):,} such in all"
+            f"{name}: expected nodes from 0 to {num_nodes - 1:,}, got {numbers[bad][0]}, and {int(bad.sum()):,} "
+            "such in all"
         )
     return numbers
 

@@ -34,8 +34,8 @@ def push(*, seed: int, side: int = SIDE) -> Graph:
     """An agent and a box on a grid: 390,000 nodes, 1,497,600 arcs (the paper's `push`).
 
     State `agent * (c - 1) + box`, with the box counted among the `c - 1` cells that are not the agent's.  The agent
-    moves to a neighboring cell, and pushes a box that is there one cell on; where that is a wall they swap places.  Each
-    arc has a weight of its own, from {.01, .02, ..., 1.00}.
+    moves to a neighboring cell, and pushes a box that is there one cell on; where that is a wall they swap places.
+    Each arc has a weight of its own, from {.01, .02, ..., 1.00}.
     """
     moves = _moves(side)
     cells = side**2

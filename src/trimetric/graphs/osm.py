@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Literal
 
@@ -53,8 +54,8 @@ def read_osm(
 
     Args:
         file: an extract; ways at its border whose nodes are missing are cut there.
-        weight: metres along the ground, or seconds at 85 % of the speed limit (by the kind of road where none is given).
-            Both are rounded to thousandths, and are at least one.
+        weight: metres along the ground, or seconds at 85 % of the speed limit (by the kind of road where none is
+            given).  Both are rounded to thousandths, and are at least one.
         symmetrise: whether every street goes both ways, as in the paper's graph `to`.
         largest: whether to take the largest strongly connected component; without, a graph of several is an error.
     """
@@ -107,7 +108,7 @@ def _ways(
                 if inside:
                     places[node.ref] = (node.lon, node.lat)
             way, speed = direction(item.tags), speed_of(item.tags)
-            for here, there in zip(nodes, nodes[1:], strict=False):
+            for here, there in itertools.pairwise(nodes):
                 if here is None or there is None or here == there:
                     continue
                 if way != BACKWARD:
