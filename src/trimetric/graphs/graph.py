@@ -63,8 +63,8 @@ class Graph:
         weights = np.asarray(weights, np.float64)
         if not tails.shape == heads.shape == weights.shape:
             raise ValueError(
-                f"weights: expected one for each arc, got shape {weights.shape} for tails of {tails.shape} and heads of "
-                f"{heads.shape}"
+                f"weights: expected one for each arc, got shape {weights.shape} for tails of {tails.shape} and heads "
+                f"of {heads.shape}"
             )
         bad = ~(weights >= 0) | ~np.isfinite(weights)
         if bad.any():
