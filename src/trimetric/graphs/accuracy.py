@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trimetric.graphs.pair_sampling import MEAN
 
-ROUNDING = 1e-6  # relative: what float32 does to an exact bound is no over-estimation
+ROUNDING = 1e-6  # of the mean: what float32 does to an exact bound is no over-estimation
 
 
 @dataclass(frozen=True)
@@ -37,5 +37,5 @@ class Accuracy:
         return cls(
             mse=float(np.mean((factor * off) ** 2)),
             mean_relative_error=float(np.mean(np.abs(off[positive]) / lengths[positive])),
-            over_estimated=float(np.mean(off > ROUNDING * lengths)),
+            over_estimated=float(np.mean(off > ROUNDING * lengths.mean())),
         )
