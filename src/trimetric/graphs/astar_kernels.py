@@ -9,7 +9,7 @@ from trimetric.graphs.potential_kernels import bound, chosen
 
 
 @compiled
-def astar(indptr, indices, weights, potentials, both_signs, source, target, distance, parent, level):  # noqa: ANN001, ANN201
+def astar(indptr, indices, weights, potentials, both_signs, source, target, distance, parent, level):
     """Fills `distance` and `parent` as far as was searched; returns nodes expanded (-1 where the heap was too small).
 
     A node is opened again where a shorter way to it turns up, so the path is a shortest one for every admissible

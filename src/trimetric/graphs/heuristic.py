@@ -76,9 +76,7 @@ class PotentialHeuristic:
             )
         if not np.isfinite(given).all():
             raise ValueError("potentials: expected finite numbers, got others")
-        columns = [
-            tree(graph.indptr, graph.indices, graph.weights, np.ascontiguousarray(column)) for column in given.T
-        ]
+        columns = [tree(graph.indptr, graph.indices, graph.weights, np.ascontiguousarray(column)) for column in given.T]
         return cls(np.ascontiguousarray(np.stack(columns, axis=1)), graph.directed)
 
     @property
