@@ -42,7 +42,8 @@ class Engine:
     portable: bool = True
 
     def distances(self, sources: Nodes, targets: Nodes) -> Distances:
-        return self.function(*self.arrays, sources, targets)
+        # Columns of a matrix would be another type to the compiler, and be compiled for anew.
+        return self.function(*self.arrays, np.ascontiguousarray(sources), np.ascontiguousarray(targets))
 
 
 def make_engine(name: EngineName, graph: Graph) -> Engine:
