@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from benchmarks import interval, many_seeds, nearness, nonnegative_maps, pairwise, training_step, values
+from benchmarks import graphs, interval, many_seeds, nearness, nonnegative_maps, pairwise, training_step, values
 
 RESULTS = Path(__file__).parent / "results.json"
 
@@ -23,7 +23,7 @@ def main() -> None:
         description=__doc__,
         epilog="examples: python -m benchmarks | python -m benchmarks pairwise --quick | python -m benchmarks step",
     )
-    known = ("pairwise", "rectified", "interval", "step", "many", "maps", "nearness", "values")
+    known = ("pairwise", "rectified", "interval", "step", "many", "maps", "nearness", "graphs", "values")
     parser.add_argument("what", nargs="*", help=f"{', '.join(known)}; all of them by default")
     parser.add_argument("--quick", action="store_true", help="mini-batches up to 128 and one seed")
     parser.add_argument(
@@ -31,6 +31,7 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", metavar="NAME", help='rows of pairwise to measure, such as "DN 3x600"')
     parser.add_argument("--batches", nargs="+", type=int, metavar="N", help="mini-batches of pairwise")
+    parser.add_argument("--map", type=Path, metavar="FILE", help="an .osm.pbf file, one more of the graphs")
     parser.add_argument(
         "--save",
         action="store_true",
@@ -84,6 +85,10 @@ def main() -> None:
         steps = values.run(budget=4.0 if options.quick else 20.0)
         values.show(steps, console)
         results["values_seconds"] = steps
+    if "graphs" in what:
+        measured = graphs.run(quick=options.quick, map_file=options.map)
+        graphs.show(measured, console)
+        results["graphs"] = asdict(measured)
     if options.save:
         before = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         RESULTS.write_text(json.dumps({**before, **results}, indent=1) + "\n")

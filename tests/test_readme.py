@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 PAGES: dict[str, tuple[str, ...]] = {
     "README.md": (),
     "docs/nearness.md": (),
+    "docs/graphs.md": ("numba", "routingkit_cch"),
     "docs/values.md": (),
     "docs/integrations.md": ("sklearn", "pytorch_metric_learning"),
 }

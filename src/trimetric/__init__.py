@@ -56,6 +56,7 @@ _NAMES = {
 if TYPE_CHECKING:
     from trimetric import adapters as adapters
     from trimetric import estimators as estimators
+    from trimetric import graphs as graphs
     from trimetric import nearness as nearness
     from trimetric import values as values
     from trimetric.all_pairs import all_pairs as all_pairs
@@ -118,7 +119,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF, "adapters", "estimators", "nearness", "values"})
+    return sorted({*globals(), *_MODULE_OF, "adapters", "estimators", "graphs", "nearness", "values"})
 
 
 class _Package(ModuleType):

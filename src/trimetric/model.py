@@ -33,19 +33,21 @@ class Model:
         features: what the encoder reads for each known object; None for an encoder such as `torch.nn.Embedding`,
             which reads the number of the object.
         notes: anything that JSON can hold; saved as it is.
+        places: coordinates of the known objects, by which others are found; the network does not read them.
     """
 
     network: Siamese | Distance
     ids: Sequence[str] | None = None
     features: Tensor | None = None
     notes: dict[str, Any] = field(default_factory=dict)
+    places: Tensor | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, (Siamese, Distance)):
             raise TypeError(f"network: expected a Siamese or a Distance, got {type(self.network).__name__}")
         if self.ids is None:
-            if self.features is not None:
-                raise ValueError("ids: expected one for each row of features, got None")
+            if self.features is not None or self.places is not None:
+                raise ValueError("ids: expected one for each row of features and places, got None")
             return
         self.ids = list(self.ids)
         self._row_of = {name: row for row, name in enumerate(self.ids)}
@@ -53,6 +55,8 @@ class Model:
             raise ValueError(f"ids: expected different ones, got {len(self.ids) - len(self._row_of)} repeated")
         if self.features is not None and len(self.features) != len(self.ids):
             raise ValueError(f"ids: expected {len(self.features)}, one for each row of features, got {len(self.ids)}")
+        if self.places is not None and len(self.places) != len(self.ids):
+            raise ValueError(f"places: expected {len(self.ids)}, one for each of the ids, got {len(self.places)}")
 
     @property
     def axioms(self) -> Axioms:
@@ -121,6 +125,8 @@ class Model:
         tensors = {f"network.{name}": value for name, value in weights.items()}
         if self.features is not None:
             tensors["features"] = self.features
+        if self.places is not None:
+            tensors["places"] = self.places
         state = {"architecture": architecture, "ids": self.ids, "notes": self.notes}
         write_file(file, tensors, state, form=FORMAT)
         return file
@@ -139,7 +145,9 @@ class Model:
             raise CheckpointError(f"{file}: weights and architecture do not fit: {error}") from None
         if not isinstance(network, (Siamese, Distance)):
             raise CheckpointError(f"{file}: expected a Siamese or a Distance in it, got {type(network).__name__}")
-        return cls(network.to(device).eval(), state["ids"], tensors.get("features"), state["notes"])
+        return cls(
+            network.to(device).eval(), state["ids"], tensors.get("features"), state["notes"], tensors.get("places")
+        )
 
 
 def _skeleton(architecture: dict[str, Any]) -> nn.Module:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from trimetric.tables.features import FeatureTable
     from trimetric.tables.pairs import PairTable
 
+PACE = {"epochs": 100, "batch_size": 256, "learning_rate": 1e-2}
+GRAPH_PACE = {"epochs": 10, "batch_size": 512, "learning_rate": 3e-3}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
@@ -24,19 +27,37 @@ class Fit:
       trimetric fit pairs.csv --features objects.csv -o model.safetensors --head deep --epochs 300
       trimetric fit matrix.npy -o model.safetensors --symmetric
       trimetric fit streets.csv --edges -o model.safetensors --loss discounted
+      trimetric fit --graph city.osm.pbf -o city.safetensors
 
     Pairs are rows of from, to, distance (CSV, TSV, Parquet, or NPZ with arrays of these names); a matrix has the
     distance from row to column (NPY, NPZ, or CSV with --matrix); the distances of a graph are those of its
     shortest paths.  Without --features each object gets a point of its own, and only objects of the pairs can be
     asked for; with them, any object whose features are known.
 
+    --graph takes a whole network of any size: a map of OpenStreetMap (.osm.pbf), a DIMACS .gr file or a table of edges
+    (from, to, weight).  It samples pairs of nodes, computes their shortest paths, learns from the nodes' distances to
+    landmarks, and reports the errors on fresh pairs beside those of the landmarks' own bounds.
+
     A run that was stopped goes on when the same command is given again.
     """
 
-    pairs: Annotated[Positional[Path], arg(metavar="PAIRS")]
+    pairs: Annotated[Positional[Path | None], arg(metavar="[PAIRS]")] = None
     """the file of distances"""
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
     """the model to write, a .safetensors file"""
+
+    graph: Annotated[Path | None, arg(metavar="FILE")] = None
+    """a map, a DIMACS file or a table of edges, in place of PAIRS"""
+    weight: Literal["length", "time"] = "length"
+    """of a map: metres or seconds"""
+    largest: bool = False
+    """of a graph in several parts, the largest; maps are always cut so"""
+    sample: Annotated[int | None, arg(metavar="N")] = None
+    """pairs of nodes to sample; 150,000 unless given, 1,000,000 of a map"""
+    landmarks: Annotated[int | None, arg(metavar="N")] = None
+    """nodes to measure distances from; as many as fit the memory of a point unless given"""
+    cache: Annotated[Path | None, arg(metavar="FOLDER")] = None
+    """where shortest paths are kept for the next run; trimetric in ~/.cache unless given"""
 
     features: Annotated[Path | None, arg(metavar="FILE")] = None
     """a table with an id and numbers for each object (CSV, TSV, Parquet, NPZ)"""
@@ -69,12 +90,12 @@ class Fit:
     concave_units: int = 5
     """in each concave function on the norm's components; 0 for none"""
 
-    epochs: int = 100
-    """passes over the pairs"""
-    batch_size: int = 256
-    """pairs a step"""
-    learning_rate: float = 1e-2
-    """of Adam"""
+    epochs: Annotated[int | None, arg(metavar="INT")] = None
+    """passes over the pairs; 100 unless given, 10 with --graph"""
+    batch_size: Annotated[int | None, arg(metavar="INT")] = None
+    """pairs a step; 256 unless given, 512 with --graph"""
+    learning_rate: Annotated[float | None, arg(metavar="FLOAT")] = None
+    """of Adam; .01 unless given, .003 with --graph"""
     weight_decay: float = 0.0
     """decoupled; 0 for none"""
     schedule: Literal["constant", "step", "thirds", "cosine", "one_cycle"] = "cosine"
@@ -97,17 +118,37 @@ class Fit:
             raise InputError(f"--validation: expected a part from 0 to below 1, got {self.validation}")
         if self.matrix and self.edges:
             raise InputError("--edges: expected pairs, a matrix or edges, got --matrix too")
+        if (self.pairs is None) == (self.graph is None):
+            raise InputError(f"PAIRS: expected a file of pairs, or --graph, got {'both' if self.pairs else 'none'}")
+        if self.graph is not None:
+            return self._run_graph(self.graph, output)
         features = self._features()
-        pairs = self._pairs(features)
+        pairs = self._pairs(self.pairs, features)  # type: ignore[arg-type]
 
         from trimetric.cli.train import train
 
         return train(self, output, pairs, features)
 
+    def pace(self) -> dict[str, Any]:
+        """How fast to learn: what was given, or what suits the input."""
+        usual = GRAPH_PACE if self.graph is not None else PACE
+        given = {"epochs": self.epochs, "batch_size": self.batch_size, "learning_rate": self.learning_rate}
+        chosen = {name: usual[name] if value is None else value for name, value in given.items()}
+        return {**chosen, "weight_decay": self.weight_decay}
+
+    def _run_graph(self, file: Path, output: Path) -> int:
+        for option, given in (("--features", self.features), ("--matrix", self.matrix), ("--edges", self.edges)):
+            if given:
+                raise InputError(f"{option}: expected no such option with --graph")
+
+        from trimetric.cli.graph_model import fit_graph
+
+        return fit_graph(self, file, output)
+
     def settings(self) -> dict[str, object]:
         """The options, as notes can hold them."""
         plain = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(self).items() if k != "general"}
-        return {**plain, "seed": self.general.seed}
+        return {**plain, **self.pace(), "seed": self.general.seed}
 
     def _features(self) -> FeatureTable | None:
         if self.features is None:
@@ -116,21 +157,21 @@ class Fit:
 
         return read_features(self.features, id_column=self.id_column, columns=self.feature_columns or None)
 
-    def _pairs(self, features: FeatureTable | None) -> PairTable:
+    def _pairs(self, file: Path, features: FeatureTable | None) -> PairTable:
         from trimetric.tables.graph import read_edges
         from trimetric.tables.matrix import holds_a_matrix, read_matrix
         from trimetric.tables.pairs import distinct, finite, read_pairs, renamed
 
         unreachable = self.loss == "discounted" or self.drop_unreachable
         hint = "; --from-column, --to-column and --distance-column give other names, --matrix reads a matrix"
-        is_matrix = self.matrix or holds_a_matrix(self.pairs)
+        is_matrix = self.matrix or holds_a_matrix(file)
         if is_matrix and self.edges:
-            raise InputError(f"--edges: expected rows of edges, got the matrix {self.pairs}")
+            raise InputError(f"--edges: expected rows of edges, got the matrix {file}")
         if is_matrix:
-            found = read_matrix(self.pairs, unreachable=unreachable)
+            found = read_matrix(file, unreachable=unreachable)
         elif self.edges:
             found = read_edges(
-                self.pairs,
+                file,
                 source=self.from_column,
                 target=self.to_column,
                 weight=self.distance_column or "weight",
@@ -140,7 +181,7 @@ class Fit:
             )
         else:
             found = read_pairs(
-                self.pairs,
+                file,
                 source=self.from_column,
                 target=self.to_column,
                 distance=self.distance_column or "distance",
@@ -153,5 +194,5 @@ class Fit:
         if features is not None:
             found = renamed(found, features.names, str(self.features))
         if not len(found):
-            raise InputError(f"{self.pairs}: expected a pair of different objects, got none")
+            raise InputError(f"{file}: expected a pair of different objects, got none")
         return found

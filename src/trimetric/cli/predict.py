@@ -13,9 +13,8 @@ from trimetric.cli.general import General, output_file
 from trimetric.tables.errors import InputError
 
 if TYPE_CHECKING:
+    from trimetric.cli.asked import Asked
     from trimetric.model import Model
-
-NAMED_AT_MOST = 100_000  # objects among which a similar name is looked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +25,13 @@ class Predict:
       trimetric predict model.safetensors pairs.csv -o distances.csv
       trimetric predict model.safetensors --from A1 --nearest 5
       trimetric predict model.safetensors --features new.csv --all-pairs -o distances.csv
+      trimetric predict city.safetensors --from-file addresses.csv --to-file hospitals.csv --nearest 1
 
     A file of pairs needs the columns from and to; where it also has distances, they come out as "given", and
     the error is told.  Every object of --from goes with every one of --to; one of the two alone goes with all.
+
+    Files of objects have a column id.  Where they also have lon and lat, and the model is one of a map, each is taken
+    for the nearest node of the map, and keeps its own id in the answer.
     """
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
@@ -40,6 +43,10 @@ class Predict:
     """objects where distances start"""
     targets: Annotated[tuple[str, ...], arg(name="to", metavar="[ID ...]")] = ()
     """objects where they end"""
+    sources_file: Annotated[Path | None, arg(name="from-file", metavar="FILE")] = None
+    """a table of objects where distances start"""
+    targets_file: Annotated[Path | None, arg(name="to-file", metavar="FILE")] = None
+    """a table of objects where they end"""
     all_pairs: bool = False
     """from every object to every object"""
     nearest: Annotated[int | None, arg(metavar="K")] = None
@@ -65,7 +72,8 @@ class Predict:
         self._check()
         if self.output is not None:
             output_file("--output", self.output, ".csv", ".tsv")
-            if self.output.resolve() in [file.resolve() for file in (self.pairs, self.features) if file is not None]:
+            read = (self.pairs, self.features, self.sources_file, self.targets_file)
+            if self.output.resolve() in [file.resolve() for file in read if file is not None]:
                 raise InputError(f"--output: {self.output}: expected another file than the one that is read")
         model = self._model()
         if self.pairs is not None:
@@ -73,7 +81,8 @@ class Predict:
 
         from trimetric.cli.queries import every_pair, nearest
 
-        sources, targets = self._rows(model, "--from", self.sources), self._rows(model, "--to", self.targets)
+        sources = self._asked(model, "--from", self.sources, self.sources_file)
+        targets = self._asked(model, "--to", self.targets, self.targets_file)
         if self.nearest is None:
             blocks = every_pair(model, sources, targets)
         else:
@@ -81,12 +90,16 @@ class Predict:
         return self._write(("from", "to", "distance"), blocks)
 
     def _check(self) -> None:
-        asked = self.sources or self.targets or self.all_pairs or self.nearest is not None
+        for option, names, file in (("from", self.sources, self.sources_file), ("to", self.targets, self.targets_file)):
+            if names and file is not None:
+                raise InputError(f"--{option}-file: expected a file or --{option}, got both")
+        listed = self.sources or self.targets or self.sources_file or self.targets_file
+        asked = listed or self.all_pairs or self.nearest is not None
         if self.pairs is not None and asked:
             raise InputError("PAIRS: expected a file, or --from, --to, --all-pairs, --nearest, got both")
         if self.pairs is None and not asked:
             raise InputError("PAIRS: expected a file of pairs, or --from, --to, --all-pairs or --nearest, got none")
-        if self.all_pairs and (self.sources or self.targets):
+        if self.all_pairs and listed:
             raise InputError("--all-pairs: expected no --from and --to with it")
         if self.nearest is not None and self.nearest < 1:
             raise InputError(f"--nearest: expected a positive integer, got {self.nearest}")
@@ -106,19 +119,17 @@ class Predict:
         columns = model.notes.get("feature_columns")
         return with_features(model, self.model, read_features(self.features, id_column=self.id_column, columns=columns))
 
-    def _rows(self, model: Model, option: str, names: tuple[str, ...]) -> list[int]:
-        """The numbers of objects, all of them where none are named."""
-        ids = list(model.ids or ())
-        number = {name: i for i, name in enumerate(ids)}
-        for name in names:
-            if name not in number:
-                from difflib import get_close_matches
+    def _asked(self, model: Model, option: str, names: tuple[str, ...], file: Path | None) -> Asked:
+        """What is named or listed; everything where nothing is."""
+        from trimetric.cli.asked import everything, listed, named
 
-                close = get_close_matches(name, ids, n=1) if len(ids) <= NAMED_AT_MOST else []
-                hint = f"; did you mean {close[0]!r}?" if close else ""
-                origin = self.model if self.features is None else self.features
-                raise InputError(f"{option}: {name!r} is not among the {len(ids):,} objects of {origin}{hint}")
-        return [number[name] for name in names] if names else list(range(len(ids)))
+        origin = self.model if self.features is None else self.features
+        if file is not None:
+            found = listed(model, file, option=f"{option}-file", id_column=self.id_column, origin=origin)
+            if found.note and not self.general.quiet:
+                print(found.note, file=sys.stderr)
+            return found
+        return named(model, names, option=option, origin=origin) if names else everything(model)
 
     def _answer_file(self, model: Model, file: Path) -> int:
         from trimetric.cli.held_out import errors

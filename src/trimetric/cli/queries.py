@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from trimetric.all_pairs import all_pairs
+from trimetric.cli.asked import Asked
 from trimetric.distances import Distance
 from trimetric.encoders import MLP
 from trimetric.model import Model
@@ -60,54 +61,44 @@ def listed_pairs(model: Model, pairs: PairTable) -> tuple[NDArray[np.float64], I
     return predicted, [list(zip(sources, targets, map(_text, predicted.tolist()), *given, strict=True))]
 
 
-def every_pair(model: Model, sources: Sequence[int], targets: Sequence[int]) -> Iterator[list[Row]]:
+def every_pair(model: Model, sources: Asked, targets: Asked) -> Iterator[list[Row]]:
     """From each source to each target."""
-    names = _names(model)
-    for rows, block in _blocks(model, sources, targets):
-        ends = [names[j] for j in targets]
+    for part, block in _blocks(model, sources, targets):
         yield [
-            (names[i], end, _text(value))
-            for i, values in zip(rows, block.tolist(), strict=True)
-            for end, value in zip(ends, values, strict=True)
+            (source, target, _text(value))
+            for source, values in zip(sources.labels[part], block.tolist(), strict=True)
+            for target, value in zip(targets.labels, values, strict=True)
         ]
 
 
-def nearest(
-    model: Model, sources: Sequence[int], targets: Sequence[int], count: int, *, reverse: bool
-) -> Iterator[list[Row]]:
+def nearest(model: Model, sources: Asked, targets: Asked, count: int, *, reverse: bool) -> Iterator[list[Row]]:
     """From each source to its nearest targets, itself not among them; `reverse` measures the way back."""
-    names = _names(model)
-    columns = np.array(targets)
-    for rows, block in _blocks(model, sources, targets, reverse=reverse):
-        itself = torch.from_numpy(np.array(rows)[:, None] == columns[None])
-        found = block.masked_fill(itself, torch.inf).topk(min(count, len(targets)), dim=1, largest=False)
-        block_rows: list[Row] = []
-        for i, values, spots in zip(rows, found.values.tolist(), found.indices.tolist(), strict=True):
+    number = {label: i for i, label in enumerate(targets.labels)}
+    itself = np.array([number.get(label, -1) for label in sources.labels], np.int64)
+    columns = torch.arange(len(targets))
+    for part, block in _blocks(model, sources, targets, reverse=reverse):
+        here = torch.from_numpy(itself[part])[:, None]
+        found = block.masked_fill(here == columns, torch.inf).topk(min(count, len(targets)), dim=1, largest=False)
+        rows: list[Row] = []
+        shown = zip(sources.labels[part], here.tolist(), found.values.tolist(), found.indices.tolist(), strict=True)
+        for source, own, values, spots in shown:
             for value, spot in zip(values, spots, strict=True):
-                here, there = (targets[spot], i) if reverse else (i, targets[spot])
-                if here != there:
-                    block_rows.append((names[here], names[there], _text(value)))
-        yield block_rows
+                target = targets.labels[spot]
+                if spot != own[0]:
+                    rows.append((target, source, _text(value)) if reverse else (source, target, _text(value)))
+        yield rows
 
 
 @torch.no_grad()
-def _blocks(
-    model: Model, sources: Sequence[int], targets: Sequence[int], *, reverse: bool = False
-) -> Iterator[tuple[Sequence[int], Tensor]]:
+def _blocks(model: Model, sources: Asked, targets: Asked, *, reverse: bool = False) -> Iterator[tuple[slice, Tensor]]:
     points, head = model.embed(), head_of(model)
-    ends = points[list(targets)]
+    ends = points[torch.from_numpy(targets.rows)]
     height = max(1, DISTANCES_AT_ONCE // max(1, len(targets)))
     for start in range(0, len(sources), height):
-        rows = sources[start : start + height]
-        here = points[list(rows)]
+        part = slice(start, start + height)
+        here = points[torch.from_numpy(sources.rows[part])]
         block = all_pairs(head, ends, here).mT if reverse else all_pairs(head, here, ends)
-        yield rows, block.cpu()
-
-
-def _names(model: Model) -> Sequence[str]:
-    if model.ids is None:
-        raise InputError("this model knows no objects by name; give --features")
-    return model.ids
+        yield part, block.cpu()
 
 
 def _text(value: Any) -> str:

@@ -37,7 +37,7 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
     if not processes.first:
         options = replace(options, general=replace(options.general, quiet=True, as_json=False))
     general, device = options.general, options.general.torch_device()
-    config = _config(options)
+    config = config_of(options)
     distances = pairs.distances
     if distances is None or not len(distances):
         raise ValueError("pairs: expected distances, got none")
@@ -50,38 +50,24 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
 
     torch.manual_seed(general.seed)
     table = None if features is None else torch.tensor(features.values, dtype=torch.float32)
-    network = _network(options, len(pairs.names), table).to(device)
+    network = network_of(options, len(pairs.names), None if table is None else table.shape[1])
+    if table is not None and isinstance(network.encoder, MLP):
+        network.encoder.standardize.measure(table)
+    network = network.to(device)
     ends = torch.from_numpy(pairs.ends).to(device)
     targets = torch.tensor(distances, dtype=torch.float32, device=device)
     # Unreachable pairs have no squared error to watch.
     watched = held[np.isfinite(distances[held])]
-    weights = sum(parameter.numel() for parameter in network.parameters())
     general.say(f"{len(pairs.names):,} objects, {len(kept):,} pairs to train on, {len(held):,} held out")
-    general.say(f"{options.head} head in {options.dim} dimensions, {weights:,} weights")
-
-    checkpoint = output.with_name(output.name + ".checkpoint")
-    if options.restart and processes.first:
-        _remove(checkpoint)
-    elif checkpoint.exists():
-        general.say(f"going on from {checkpoint}")
-    try:
-        history = fit(
-            network,
-            ends[kept],
-            targets[kept],
-            objects=None if table is None else table.to(device),
-            validation=(ends[watched], targets[watched]) if len(watched) else None,
-            config=config,
-            checkpoint=checkpoint,
-            progress="silent" if general.quiet else "auto",
-        )
-    except CheckpointError as error:
-        raise InputError(f"{error} --restart begins anew.") from None
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
-    if not all(bool(value.isfinite().all()) for value in network.parameters()):
-        _remove(checkpoint)
-        raise RuntimeError("the training diverged, and nothing was saved; try a lower --learning-rate")
+    history = trained(
+        options,
+        output,
+        network,
+        (ends[kept], targets[kept]),
+        (ends[watched], targets[watched]) if len(watched) else None,
+        None if table is None else table.to(device),
+        config,
+    )
 
     model = Model(network.eval(), pairs.names, table)
     judged = watched if len(watched) else kept
@@ -100,19 +86,66 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
         "errors": {"on": found_on, **found},
     }
     if processes.first:
-        model.save(output)
-        _remove(checkpoint)
+        saved(model, output)
+    weights = sum(parameter.numel() for parameter in network.parameters())
     _tell(options, output, history, model.notes["errors"], report, weights)
     return 0 if report.holds else 1
 
 
-def _config(options: Fit) -> TrainingConfig:
+def trained(
+    options: Fit,
+    output: Path,
+    network: Siamese,
+    data: tuple[Tensor, Tensor],
+    validation: tuple[Tensor, Tensor] | None,
+    objects: Tensor | None,
+    config: TrainingConfig,
+) -> History:
+    """Train the network, or go on where a stopped run left off, by a checkpoint beside the output."""
+    general, first = options.general, started_together().first
+    weights = sum(parameter.numel() for parameter in network.parameters())
+    general.say(f"{options.head} head in {options.dim} dimensions, {weights:,} weights")
+    checkpoint = _checkpoint(output)
+    if options.restart and first:
+        _remove(checkpoint)
+    elif checkpoint.exists():
+        general.say(f"going on from {checkpoint}")
+    pairs, targets = data
+    try:
+        history = fit(
+            network,
+            pairs,
+            targets,
+            objects=objects,
+            validation=validation,
+            config=config,
+            checkpoint=checkpoint,
+            progress="silent" if general.quiet else "auto",
+        )
+    except CheckpointError as error:
+        raise InputError(f"{error} --restart begins anew.") from None
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
+    if not all(bool(value.isfinite().all()) for value in network.parameters()):
+        _remove(checkpoint)
+        raise RuntimeError("the training diverged, and nothing was saved; try a lower --learning-rate")
+    return history
+
+
+def saved(model: Model, output: Path) -> None:
+    """Keep the model; its checkpoint is not needed any more."""
+    model.save(output)
+    _remove(_checkpoint(output))
+
+
+def _checkpoint(output: Path) -> Path:
+    return output.with_name(output.name + ".checkpoint")
+
+
+def config_of(options: Fit) -> TrainingConfig:
     try:
         return TrainingConfig(
-            epochs=options.epochs,
-            batch_size=options.batch_size,
-            learning_rate=options.learning_rate,
-            weight_decay=options.weight_decay,
+            **options.pace(),
             schedule=options.schedule,
             loss=options.loss,
             gamma=options.gamma,
@@ -123,12 +156,13 @@ def _config(options: Fit) -> TrainingConfig:
         raise _about_an_option(error) from None
 
 
-def _network(options: Fit, objects: int, table: Tensor | None) -> Siamese:
+def network_of(options: Fit, objects: int, features: int | None) -> Siamese:
+    """The network that the options ask for, on so many features, or with a point for each of the objects."""
     try:
-        network = make_network(
+        return make_network(
             options.head,
             objects=objects,
-            features=None if table is None else table.shape[1],
+            features=features,
             dim=options.dim,
             widths=options.widths,
             symmetric=options.symmetric,
@@ -138,9 +172,6 @@ def _network(options: Fit, objects: int, table: Tensor | None) -> Siamese:
         raise
     except (ValueError, RuntimeError) as error:
         raise _about_an_option(error) from None
-    if table is not None and isinstance(network.encoder, MLP):
-        network.encoder.standardize.measure(table)
-    return network
 
 
 def _about_an_option(error: Exception) -> InputError:

@@ -1,0 +1,227 @@
+"""A weighted graph as arrays."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trimetric import checks
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Nodes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Graph:
+    """Nodes 0 to n - 1 and arcs of weight >= 0, in compressed rows: those of node i are `indptr[i]:indptr[i + 1]`.
+
+    Lengths of shortest paths are a quasimetric where every node reaches every other one: a path through y is one of
+    those from x to z.  An undirected graph holds both arcs of an edge.  `Graph.from_arcs` makes one from lists.
+
+    Attributes:
+        indptr: where the arcs of each node begin, and the end.
+        indices: the heads of the arcs, ascending in each row.
+        weights: their weights.
+        directed: whether an arc may lack its reverse, or differ from it.
+        coordinates: a place for each node, (longitude, latitude) in degrees for maps.
+        names: an id for each node; None where they are the numbers.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    directed: bool
+    coordinates: NDArray[np.float64] | None = None
+    names: Sequence[Any] | NDArray[Any] | None = None
+
+    @classmethod
+    def from_arcs(
+        cls,
+        num_nodes: int,
+        tails: ArrayLike,
+        heads: ArrayLike,
+        weights: ArrayLike,
+        *,
+        directed: bool,
+        coordinates: ArrayLike | None = None,
+        names: Sequence[Any] | NDArray[Any] | None = None,
+    ) -> Graph:
+        """A graph from lists of arcs, or of edges to be given once where it is not directed.
+
+        Of several arcs from one node to another the lightest is kept, and no arc from a node to itself.
+        """
+        checks.positive_int("num_nodes", num_nodes)
+        tails, heads = _nodes("tails", tails, num_nodes), _nodes("heads", heads, num_nodes)
+        weights = np.asarray(weights, np.float64)
+        if not tails.shape == heads.shape == weights.shape:
+            raise ValueError(
+                f"weights: expected one for each arc, got shape {weights.shape} for tails of {tails.shape} and heads "
+                f"of {heads.shape}"
+            )
+        bad = ~(weights >= 0) | ~np.isfinite(weights)
+        if bad.any():
+            i = int(bad.argmax())
+            raise ValueError(
+                f"weights: expected finite numbers >= 0, got {weights[i]:g} from node {tails[i]} to {heads[i]}, "
+                f"and {int(bad.sum()):,} such in all"
+            )
+        places = None if coordinates is None else np.asarray(coordinates, np.float64)
+        for name, given in (("coordinates", places), ("names", names)):
+            if given is not None and len(given) != num_nodes:
+                raise ValueError(f"{name}: expected one for each of the {num_nodes:,} nodes, got {len(given):,}")
+        if not directed:
+            tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+            weights = np.concatenate([weights, weights])
+        indptr, indices, weights = _rows(num_nodes, tails, heads, weights)
+        return cls(indptr=indptr, indices=indices, weights=weights, directed=directed, coordinates=places, names=names)
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def num_arcs(self) -> int:
+        return len(self.indices)
+
+    @property
+    def num_edges(self) -> int:
+        """Arcs of a directed graph; of an undirected one each edge once."""
+        return self.num_arcs if self.directed else self.num_arcs // 2
+
+    @property
+    def tails(self) -> NDArray[np.int32]:
+        """Where each arc starts."""
+        return np.repeat(np.arange(self.num_nodes, dtype=np.int32), np.diff(self.indptr))
+
+    @cached_property
+    def reverse(self) -> Graph:
+        """The same nodes with every arc turned around; itself where undirected."""
+        if not self.directed:
+            return self
+        indptr, indices, weights = _rows(self.num_nodes, self.indices, self.tails, self.weights)
+        return replace(self, indptr=indptr, indices=indices, weights=weights)
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of nodes, arcs and weights: what distances depend on."""
+        digest = hashlib.sha256(f"graph {self.num_nodes} {self.directed}".encode())
+        for array in (self.indptr, self.indices, self.weights):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    def to_scipy(self) -> csr_array:
+        """The matrix of weights; arcs of weight 0 are stored."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.weights, self.indices, self.indptr), shape=(self.num_nodes, self.num_nodes))
+
+    def components(self) -> tuple[int, NDArray[np.int32]]:
+        """How many strongly connected components there are, and that of each node."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        # Ones: arcs of weight 0 count.
+        pattern = csr_array((np.ones(self.num_arcs), self.indices, self.indptr), shape=(self.num_nodes,) * 2)
+        count, labels = connected_components(pattern, directed=self.directed, connection="strong")
+        return int(count), labels
+
+    def connected(self, *, largest: bool = False) -> Graph:
+        """Itself where every node reaches every other one.  Otherwise an error, or with `largest` the largest part."""
+        count, labels = self.components()
+        if count == 1:
+            return self
+        kept = labels == np.bincount(labels).argmax()
+        if not largest:
+            raise ValueError(
+                f"graph: expected every node to reach every other one, got {count:,} components, the largest with "
+                f"{int(kept.sum()):,} of {self.num_nodes:,} nodes; largest=True takes that"
+            )
+        return self.part(np.flatnonzero(kept))
+
+    def part(self, nodes: ArrayLike) -> Graph:
+        """The graph of these nodes alone, in this order, with the arcs between them."""
+        kept = _nodes("nodes", nodes, self.num_nodes)
+        number = np.full(self.num_nodes, -1)
+        number[kept] = np.arange(len(kept))
+        tails, heads = number[self.tails], number[self.indices]
+        inside = (tails >= 0) & (heads >= 0)
+        indptr, indices, weights = _rows(len(kept), tails[inside], heads[inside], self.weights[inside])
+        return Graph(
+            indptr=indptr,
+            indices=indices,
+            weights=weights,
+            directed=self.directed,
+            coordinates=None if self.coordinates is None else self.coordinates[kept],
+            names=_chosen(self.names, kept),
+        )
+
+    def symmetrised(self) -> Graph:
+        """Every arc both ways; of an arc and its reverse the lighter."""
+        if not self.directed:
+            return self
+        return Graph.from_arcs(
+            self.num_nodes,
+            self.tails,
+            self.indices,
+            self.weights,
+            directed=False,
+            coordinates=self.coordinates,
+            names=self.names,
+        )
+
+    def ids(self) -> list[str]:
+        """The name of each node as text."""
+        names = range(self.num_nodes) if self.names is None else self.names
+        return [str(name) for name in (names.tolist() if isinstance(names, np.ndarray) else names)]
+
+    def __str__(self) -> str:
+        kind = "arcs" if self.directed else "edges"
+        return f"{self.num_nodes:,} nodes, {self.num_edges:,} {kind}"
+
+
+def _chosen(names: Sequence[Any] | NDArray[Any] | None, kept: Nodes) -> Sequence[Any] | NDArray[Any] | None:
+    if names is None or isinstance(names, np.ndarray):
+        return None if names is None else names[kept]
+    return [names[i] for i in kept.tolist()]
+
+
+def node_numbers(name: str, given: ArrayLike, graph: Graph) -> Nodes:
+    """Numbers of nodes of the graph."""
+    return _nodes(name, given, graph.num_nodes)
+
+
+def _nodes(name: str, given: ArrayLike, num_nodes: int) -> Nodes:
+    numbers = np.asarray(given)
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        raise TypeError(f"{name}: expected whole numbers of nodes, got {numbers.dtype}")
+    numbers = numbers.astype(np.int64)
+    bad = (numbers < 0) | (numbers >= num_nodes)
+    if bad.any():
+        raise ValueError(
+            f"{name}: expected nodes from 0 to {num_nodes - 1:,}, got {numbers[bad][0]}, and {int(bad.sum()):,} "
+            "such in all"
+        )
+    return numbers
+
+
+def _rows(
+    num_nodes: int, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Compressed rows of the arcs that are no loops, the lightest of parallel ones."""
+    key = tails.astype(np.int64) * num_nodes + heads
+    order = np.lexsort((weights, key))
+    key = key[order]
+    first = np.ones(len(key), dtype=bool)
+    first[1:] = key[1:] != key[:-1]
+    kept = order[first & (tails[order] != heads[order])]
+    indptr = np.zeros(num_nodes + 1, np.int64)
+    np.cumsum(np.bincount(tails[kept], minlength=num_nodes), out=indptr[1:])
+    return indptr, heads[kept].astype(np.int32), weights[kept]
