@@ -6,6 +6,7 @@ J is the *squared* ratio ||X - D||^2 / ||D||^2: only that agrees with the number
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from torch import nn
 
 import trimetric as tm
 from reproduction import nearness_plots
-from reproduction.experiment import Experiment, Result, Scale
+from reproduction.experiment import Experiment, Result, Scale, key_of
 from reproduction.figures import Figure
 from reproduction.nearness_data import is_symmetric, matrix
 from reproduction.rows import Row, pick
@@ -28,6 +29,10 @@ MODELS = ("Eucl", "WN", "DN", "WN rectified")
 NAMES = ("TF", "Eucl", "WN", "DN", "WN rectified", "exact")
 MEASUREMENTS = 100
 """points of a learning curve"""
+COMPILES = 100 * 512
+"""epochs times width from which compiling pays"""
+CHECKPOINTS = Path("out") / "nearness-checkpoints"
+"""runs take up to an hour: one that is cut short goes on from here"""
 
 
 @dataclass(frozen=True)
@@ -126,16 +131,24 @@ def _learn(cell: Cell, distances: np.ndarray) -> list[Result]:
     targets = torch.from_numpy(distances)[pairs[:, 0], pairs[:, 1]].float()
     config = RECIPES[cell.recipe]
     settings = {field: getattr(config, field) for field in ("learning_rate", "schedule", "batch_size", "calibrate")}
+    file = CHECKPOINTS / f"{key_of(Nearness.name, cell).config}-{cell.seed}.safetensors"
+    file.parent.mkdir(parents=True, exist_ok=True)
     history = tm.fit(
         model,
         pairs,
         targets,
         validation=(pairs, targets),
         config=tm.TrainingConfig(
-            **settings, epochs=cell.epochs, seed=cell.seed, validation_epochs=max(1, cell.epochs // MEASUREMENTS)
+            **settings,
+            epochs=cell.epochs,
+            seed=cell.seed,
+            validation_epochs=max(1, cell.epochs // MEASUREMENTS),
+            compile=cell.epochs * cell.width >= COMPILES,
         ),
+        checkpoint=file,
         progress="silent",
     )
+    file.unlink(missing_ok=True)
     share = len(targets) / float((distances**2).sum())
     curve = [
         (epoch.epoch + 1, epoch.validation_mse * share) for epoch in history.epochs if epoch.validation_mse is not None
