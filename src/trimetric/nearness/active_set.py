@@ -21,6 +21,8 @@ LOOSENESS = 0.3
 """part of the violation to which the dual is solved before new inequalities are sought"""
 SWEEPS_ONLY = 3
 """first rounds, in which the list changes too much for conjugate gradients to pay"""
+FEWEST_STEPS, MOST_STEPS = 10, 30
+"""of conjugate gradients: as many as there have been rounds, within these, for the list settles slowly"""
 PATIENCE = 12
 """rounds without a better bound or a better metric after which rounding is all that is left"""
 
@@ -48,6 +50,7 @@ def solve_active_set(problem: Problem, best: Best) -> None:
             break
         dual.add(broken)
         target = LOOSENESS * dual.residual()
-        dual.improve(target, on_face=best.rounds > SWEEPS_ONLY, stop=best.hurried)
+        steps = min(max(best.rounds, FEWEST_STEPS), MOST_STEPS) if best.rounds > SWEEPS_ONLY else 0
+        dual.improve(target, steps=steps, stop=best.hurried)
     if best.matrix is None:  # a signal came after the last look
         best.consider(dual.x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,18 @@ class Problem:
     known: np.ndarray
     """(n, n), both directions of a symmetric problem"""
 
-    @property
+    @cached_property
     def complete(self) -> bool:
         """Whether all distances are known."""
         return bool(self.known.all())
+
+    @cached_property
+    def one_weight(self) -> float | None:
+        """That of every entry, where it is one number."""
+        given = self.weights[self.weights > 0]
+        if not self.complete or len(given) == 0 or given.min() != given.max():
+            return None
+        return float(given[0])
 
     @property
     def norm_squared(self) -> float:
