@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trimetric.tables.errors import InputError
 from trimetric.tables.features import read_features
 from trimetric.tables.graph import read_edges, shortest_paths
-from trimetric.tables.matrix import holds_a_matrix, read_matrix
+from trimetric.tables.matrix import holds_a_matrix, read_matrix_pairs
 from trimetric.tables.pairs import PairTable, distinct, read_pairs, renamed
 from trimetric.tables.writing import write_rows
 
@@ -205,7 +205,7 @@ def test_matrices(tmp_path: Path) -> None:
     write(tmp_path, "header.csv", "a,b,c\n0,1,2\n3,0,4\n5,6,0\n")
     write(tmp_path, "named.tsv", "\ta\tb\tc\na\t0\t1\t2\nb\t3\t0\t4\nc\t5\t6\t0\n")
     for name in ("plain.npy", "named.npz", "plain.csv", "header.csv", "named.tsv"):
-        pairs = read_matrix(tmp_path / name)
+        pairs = read_matrix_pairs(tmp_path / name)
         assert pairs.names == (["0", "1", "2"] if name.startswith("plain") else ["a", "b", "c"])
         assert pairs.distances is not None
         assert pairs.distances.tolist() == [1, 2, 3, 4, 5, 6]
@@ -225,7 +225,7 @@ def test_matrices(tmp_path: Path) -> None:
         "0\n": "m.csv: expected at least two objects, got 1",
     }.items():
         with pytest.raises(InputError, match=message):
-            read_matrix(write(tmp_path, "m.csv", text))
+            read_matrix_pairs(write(tmp_path, "m.csv", text))
 
 
 def test_shortest_paths_are_those_of_floyd_and_warshall() -> None:

@@ -118,7 +118,7 @@ class Fit:
 
     def _pairs(self, features: FeatureTable | None) -> PairTable:
         from trimetric.tables.graph import read_edges
-        from trimetric.tables.matrix import holds_a_matrix, read_matrix
+        from trimetric.tables.matrix import holds_a_matrix, read_matrix_pairs
         from trimetric.tables.pairs import distinct, finite, read_pairs, renamed
 
         unreachable = self.loss == "discounted" or self.drop_unreachable
@@ -127,7 +127,7 @@ class Fit:
         if is_matrix and self.edges:
             raise InputError(f"--edges: expected rows of edges, got the matrix {self.pairs}")
         if is_matrix:
-            found = read_matrix(self.pairs, unreachable=unreachable)
+            found = read_matrix_pairs(self.pairs, unreachable=unreachable)
         elif self.edges:
             found = read_edges(
                 self.pairs,

@@ -40,7 +40,7 @@ def solve_active_set(problem: Problem, best: Best) -> None:
         last = best.hurried() or best.rounds + 1 >= best.max_rounds
         if promise <= best.tolerance or broken.violation <= 1e-14 * scale or idle or last:
             best.consider(dual.x)
-        best.record(broken.violation, len(dual.multipliers))
+        best.record(broken.violation, len(dual.multipliers), promise)
         moved = best.rounds == 1 or (best.objective, best.lower_bound) != before
         idle = 0 if moved else idle + 1
         if best.ended():
