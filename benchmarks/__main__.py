@@ -31,6 +31,7 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", metavar="NAME", help='rows of pairwise to measure, such as "DN 3x600"')
     parser.add_argument("--batches", nargs="+", type=int, metavar="N", help="mini-batches of pairwise")
+    parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help="numbers of objects of nearness")
     parser.add_argument(
         "--save",
         action="store_true",
@@ -41,6 +42,7 @@ def main() -> None:
     if unknown := sorted(set(what) - set(known)):
         parser.error(f"what: expected some of {', '.join(known)}, got {', '.join(unknown)}")
 
+    before = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     console = Console(width=None if sys.stdout.isatty() else 150)
     machine = (
         f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
@@ -77,11 +79,10 @@ def main() -> None:
         nonnegative_maps.show(maps, console)
         results["nonnegative_maps_test_mse"] = maps
     if "nearness" in what:
-        solved = nearness.run(quick=options.quick)
+        solved = nearness.run(quick=options.quick, sizes=options.sizes)
         nearness.show(solved, console)
-        results["nearness"] = asdict(solved)
+        results["nearness"] = nearness.merged(before.get("nearness"), solved)
     if options.save:
-        before = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         RESULTS.write_text(json.dumps({**before, **results}, indent=1) + "\n")
         console.print(f"Wrote {RESULTS}")
 
