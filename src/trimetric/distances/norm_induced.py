@@ -33,7 +33,7 @@ class NormInduced(Distance):
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
         # Far from the origin differences of projections would lose digits; a constant shift has no gradient.
         u = self.inner.linear(points - points.detach().mean(dim=0))
-        return self.inner.components_of(_row_differences(u, start, end))
+        return self.inner.components_of(_row_differences(u, start, end))  # type: ignore[call-arg]
 
     def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
         return centred(self.inner.project, x, centre) if self.inner.splits else self.inner.project(x)

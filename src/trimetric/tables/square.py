@@ -74,7 +74,7 @@ def write_matrix(file: Path | str, matrix: NDArray[Any]) -> None:
         if suffix == ".npy":
             np.save(fresh, matrix, allow_pickle=False)
         elif suffix == ".npz":
-            np.savez_compressed(fresh, **{MATRIX: matrix})
+            np.savez_compressed(fresh, D=matrix)
         else:
             np.savetxt(fresh, matrix, delimiter=WRITTEN[suffix], fmt="%.17g")
         fresh.replace(file)
