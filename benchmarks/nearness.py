@@ -7,7 +7,7 @@ else the machine did meanwhile.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -79,28 +79,28 @@ def noisy_plane(n: int) -> np.ndarray:
 DATA = {"the paper's symmetric": (symmetric, True), "noisy plane, asymmetric": (noisy_plane, False)}
 
 
-def run(*, quick: bool = False, sizes: Sequence[int] | None = None) -> Solved:
+def run(*, quick: bool = False, sizes: Sequence[int] | None = None, names: Sequence[str] | None = None) -> Solved:
     """Triangle fixing is measured at the smallest size of all, where that is among the sizes."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return _run(quick, sizes)
+        return _run(quick, sizes, {name: DATA[name] for name in names or DATA})
     finally:
         torch.set_num_threads(threads)
 
 
-def _run(quick: bool, sizes: Sequence[int] | None) -> Solved:
+def _run(quick: bool, sizes: Sequence[int] | None, data: Mapping[str, Any]) -> Solved:
     n = 50 if quick else SIZES[0]
     sizes = sizes or ((50, 100) if quick else SIZES)
-    for make, is_symmetric in DATA.values():  # compiles
+    for make, is_symmetric in data.values():  # compiles
         for method in ("active-set", "dykstra"):
             nearest_metric(make(20), symmetric=is_symmetric, method=method)
     slow, fast = {}, {}
-    for name, (make, is_symmetric) in DATA.items() if n in sizes else ():
+    for name, (make, is_symmetric) in data.items() if n in sizes else ():
         d = make(n)
         slow[name] = _seconds(d, is_symmetric, "dykstra")
         fast[name] = min(_seconds(d, is_symmetric, "active-set") for _ in range(3))
-    growth = [_growth(name, make(size), is_symmetric) for size in sizes for name, (make, is_symmetric) in DATA.items()]
+    growth = [_growth(name, make(size), is_symmetric) for size in sizes for name, (make, is_symmetric) in data.items()]
     return Solved(n, slow, fast, growth)
 
 

@@ -202,9 +202,12 @@ def test_matrices(tmp_path: Path) -> None:
     np.save(tmp_path / "plain.npy", np.array(MATRIX))
     np.savez(tmp_path / "named.npz", d=np.array(MATRIX), ids=["a", "b", "c"])
     write(tmp_path, "plain.csv", "0,1,2\n3,0,4\n5,6,0\n")
+    write(tmp_path, "plain.txt", "# from row to column\n0 1 2\n3 0 4\n5 6 0\n")
+    head = "DIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n"
+    write(tmp_path, "plain.atsp", head + "9 1 2 3 9 4 5 6 9\nEOF\n")
     write(tmp_path, "header.csv", "a,b,c\n0,1,2\n3,0,4\n5,6,0\n")
     write(tmp_path, "named.tsv", "\ta\tb\tc\na\t0\t1\t2\nb\t3\t0\t4\nc\t5\t6\t0\n")
-    for name in ("plain.npy", "named.npz", "plain.csv", "header.csv", "named.tsv"):
+    for name in ("plain.npy", "named.npz", "plain.csv", "plain.txt", "plain.atsp", "header.csv", "named.tsv"):
         pairs = read_matrix_pairs(tmp_path / name)
         assert pairs.names == (["0", "1", "2"] if name.startswith("plain") else ["a", "b", "c"])
         assert pairs.distances is not None
@@ -218,6 +221,7 @@ def test_matrices(tmp_path: Path) -> None:
         "0,inf\n2,0\n": "m.csv, from '0' to '1': expected a finite number",
         "0,1\n2,3\n": "m.csv, from '1' to '1': expected 0 from an object to itself, got 3.0",
         "0,1\n2,x\n": "m.csv, line 2: expected a number, got 'x'",
+        "0,1\n,0\n": "m.csv, line 2: expected a number, got ''",
         "0,1\n2\n": "m.csv, line 2: expected 2 columns as before, got 1",
         ",a,b\na,0,1\nc,2,0\n": "m.csv, line 3: expected 'b' as in the header, got 'c'",
         "a,a\n0,1\n2,0\n": "m.csv: expected 2 different names, got 1 of 2",

@@ -14,7 +14,7 @@ import numpy as np
 
 from trimetric.nearness.compiled import HAS_NUMBA
 from trimetric.nearness.problem import Problem
-from trimetric.nearness.rows import conjugate_step, row_values, sweep, sweep_triangles, transposed
+from trimetric.nearness.rows import conjugate_step, dot, row_values, sweep, sweep_triangles, transposed
 from trimetric.nearness.separation import Broken
 
 SWEEPS = 6
@@ -57,7 +57,7 @@ class Dual:
     @property
     def lower_bound(self) -> float:
         d = self.problem.distances
-        return max(float(self.problem.weights @ ((d - self.x) * (d + self.x))), 0.0)
+        return max(dot(self.problem.weights, (d - self.x) * (d + self.x)), 0.0)
 
     def residual(self) -> float:
         """How far the multipliers are from the best ones: the projected gradient, in the norm of the weights."""
@@ -130,11 +130,11 @@ class Dual:
         change = self._conjugate_gradients(entries, 1.0 / self.curvature[face], steps, stop)
         now = self.multipliers[face]
         weights = self.problem.weights
-        before = float(weights @ self.x**2)
+        before = dot(weights, self.x**2)
         for halvings in range(12):
             moved = np.maximum(now + 0.5**halvings * change, 0.0)
             x = self.x - self._back(moved - now, entries)
-            if float(weights @ x**2) < before:
+            if dot(weights, x**2) < before:
                 self.x, self.multipliers[face] = x, moved
                 return
 
@@ -145,12 +145,12 @@ class Dual:
         gradient = row_values(self.x, entries)
         direction = scaled * gradient
         change = np.zeros_like(gradient)
-        size = first = float(gradient @ direction)
+        size = first = dot(gradient, direction)
         for _ in range(steps):
             if size <= CG_REDUCTION**2 * first or size == 0.0 or stop():
                 break
             curved = row_values(self._back(direction, entries), entries)
-            bend = float(direction @ curved)
+            bend = dot(direction, curved)
             if bend <= 0.0:
                 break
             size = conjugate_step(size / bend, direction, curved, scaled, change, gradient, size)

@@ -47,14 +47,14 @@ class Problem:
 
     @property
     def norm_squared(self) -> float:
-        return float(self.weights @ self.distances**2)
+        return float((self.weights * self.distances**2).sum())
 
     def squared_distance(self, x: np.ndarray) -> float:
         """Of a vector or of a matrix to the given distances."""
         if x.ndim == 2:
             x = self.vector(x)
         change = np.subtract(x, self.distances, out=np.zeros_like(x), where=self.weights > 0)  # others may be infinite
-        return float(self.weights @ change**2)
+        return float((self.weights * change**2).sum())
 
     def vector(self, matrix: np.ndarray) -> np.ndarray:
         return np.append(matrix.ravel(), 0.0)
