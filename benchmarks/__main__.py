@@ -29,9 +29,15 @@ def main() -> None:
     parser.add_argument(
         "--budget", type=float, default=3.0, help="seconds for each cell of pairwise; slow ones need 45"
     )
-    parser.add_argument("--only", nargs="+", metavar="NAME", help='rows of pairwise to measure, such as "DN 3x600"')
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="NAME",
+        help='rows of pairwise, or data of nearness, to measure, such as "DN 3x600"',
+    )
     parser.add_argument("--batches", nargs="+", type=int, metavar="N", help="mini-batches of pairwise")
     parser.add_argument("--map", type=Path, metavar="FILE", help="an .osm.pbf file, one more of the graphs")
+    parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help="numbers of objects of nearness")
     parser.add_argument(
         "--save",
         action="store_true",
@@ -77,8 +83,9 @@ def main() -> None:
         maps = nonnegative_maps.run(seeds=1 if options.quick else 5)
         nonnegative_maps.show(maps, console)
         results["nonnegative_maps_test_mse"] = maps
+    solved = None
     if "nearness" in what:
-        solved = nearness.run(quick=options.quick)
+        solved = nearness.run(quick=options.quick, sizes=options.sizes, names=options.only)
         nearness.show(solved, console)
         results["nearness"] = asdict(solved)
     if "values" in what:
@@ -91,6 +98,8 @@ def main() -> None:
         results["graphs"] = asdict(measured)
     if options.save:
         before = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        if solved is not None:
+            results["nearness"] = nearness.merged(before.get("nearness"), solved)
         RESULTS.write_text(json.dumps({**before, **results}, indent=1) + "\n")
         console.print(f"Wrote {RESULTS}")
 

@@ -1,16 +1,22 @@
-"""Metric nearness: the exact solver against triangle fixing at the same gap, against its own kernel, and as n grows."""
+"""Metric nearness: the exact solver against triangle fixing at the same gap, against its own kernel, and as n grows.
+
+All on one thread, in processor time: triangle fixing runs for minutes, and a ratio of waiting times would tell what
+else the machine did meanwhile.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
+import torch
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.memory import peak_bytes
-from benchmarks.timing import best_seconds
 from trimetric.nearness import min_plus, nearest_metric
 
 GAP = 1e-6
@@ -30,7 +36,7 @@ class Growth:
     rows: int
     """inequalities in the list at the end"""
     product_seconds: float
-    """of one min-plus product of this size, beside it"""
+    """of one min-plus product of this size: the median of some before and some after"""
     peak_mib: float
     """beyond what was there before"""
 
@@ -73,45 +79,77 @@ def noisy_plane(n: int) -> np.ndarray:
 DATA = {"the paper's symmetric": (symmetric, True), "noisy plane, asymmetric": (noisy_plane, False)}
 
 
-def run(*, quick: bool = False) -> Solved:
+def run(*, quick: bool = False, sizes: Sequence[int] | None = None, names: Sequence[str] | None = None) -> Solved:
+    """Triangle fixing is measured at the smallest size of all, where that is among the sizes."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return _run(quick, sizes, {name: DATA[name] for name in names or DATA})
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _run(quick: bool, sizes: Sequence[int] | None, data: Mapping[str, Any]) -> Solved:
     n = 50 if quick else SIZES[0]
-    for make, is_symmetric in DATA.values():  # compiles
+    sizes = sizes or ((50, 100) if quick else SIZES)
+    for make, is_symmetric in data.values():  # compiles
         for method in ("active-set", "dykstra"):
             nearest_metric(make(20), symmetric=is_symmetric, method=method)
     slow, fast = {}, {}
-    for name, (make, is_symmetric) in DATA.items():
+    for name, (make, is_symmetric) in data.items() if n in sizes else ():
         d = make(n)
         slow[name] = _seconds(d, is_symmetric, "dykstra")
         fast[name] = min(_seconds(d, is_symmetric, "active-set") for _ in range(3))
-    growth = [
-        _growth(name, make(size), is_symmetric)
-        for name, (make, is_symmetric) in DATA.items()
-        for size in ((50, 100) if quick else SIZES)
-    ]
+    growth = [_growth(name, make(size), is_symmetric) for size in sizes for name, (make, is_symmetric) in data.items()]
     return Solved(n, slow, fast, growth)
 
 
+def merged(before: dict[str, Any] | None, now: Solved) -> dict[str, Any]:
+    """The numbers of this run, beside those of sizes that it did not measure."""
+    fresh = asdict(now)
+    if before is None or before["n"] != now.n:
+        return fresh
+    measured = {(row.data, row.n) for row in now.growth}
+    kept = [row for row in before["growth"] if (row["data"], row["n"]) not in measured]
+    rows = sorted([*kept, *fresh["growth"]], key=lambda row: (list(DATA).index(row["data"]), row["n"]))
+    ratios = fresh if now.dykstra_seconds else before
+    return {**ratios, "growth": rows}
+
+
 def _seconds(d: np.ndarray, symmetric: bool, method: str) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     result = nearest_metric(d, symmetric=symmetric, tolerance=GAP, method=method)  # type: ignore[arg-type]
     if not result.converged:
         raise RuntimeError(f"{method} ended at a gap of {result.gap:.1e}")
-    return time.perf_counter() - start
+    return time.process_time() - start
+
+
+def _product_seconds(d: np.ndarray) -> float:
+    start = time.process_time()
+    min_plus(d)
+    return time.process_time() - start
 
 
 def _growth(name: str, d: np.ndarray, symmetric: bool) -> Growth:
-    product = best_seconds({"": lambda: min_plus(d)}, budget=3.0, rounds=20)[""]
+    products = [_product_seconds(d) for _ in range(3)]
     found = []
-    peak = peak_bytes(lambda: found.append(nearest_metric(d, symmetric=symmetric, tolerance=GAP)))
-    result = found[0]
+
+    def solve() -> None:
+        start = time.process_time()
+        result = nearest_metric(d, symmetric=symmetric, tolerance=GAP)
+        found.append((result, time.process_time() - start))
+
+    peak = peak_bytes(solve)
+    result, seconds = found[0]
+    products += [_product_seconds(d) for _ in range(3)]
     return Growth(
         data=name,
         n=len(d),
-        seconds=result.seconds,
+        seconds=seconds,
         rounds=result.rounds,
         gap=result.gap,
         rows=result.history[-1].rows,
-        product_seconds=product,
+        product_seconds=sorted(products)[len(products) // 2],
         peak_mib=peak / 2**20,
     )
 
@@ -120,10 +158,10 @@ def show(solved: Solved, console: Console) -> None:
     for name, slow in solved.dykstra_seconds.items():
         fast = solved.active_set_seconds[name]
         console.print(
-            f"Nearest metric, {name}, n = {solved.n}, to a gap of {GAP:g}: {fast:.2f} s, triangle fixing {slow:.2f} s: "
-            f"{slow / fast:.0f} x faster"
+            f"Nearest metric, {name}, n = {solved.n}, to a gap of {GAP:g}, one thread: {fast:.2f} s, "
+            f"triangle fixing {slow:.2f} s: {slow / fast:.0f} x faster"
         )
-    table = Table(title=f"Nearest metric to a relative duality gap of {GAP:g}")
+    table = Table(title=f"Nearest metric to a relative duality gap of {GAP:g}, one thread, processor time")
     headings = (
         "",
         "n",
@@ -158,7 +196,7 @@ def _draw(growth: list[Growth], console: Console) -> None:
     """Bars by the logarithm of the time, and the power of n between neighbors."""
     shortest = min(row.seconds for row in growth)
     before: Growth | None = None
-    for row in growth:
+    for row in sorted(growth, key=lambda row: (row.data, row.n)):
         bar = "#" * (1 + round(8 * float(np.log10(row.seconds / shortest))))
         power = ""
         if before is not None and before.data == row.data:

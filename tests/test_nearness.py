@@ -431,10 +431,13 @@ def test_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("d.xlsx", "", "file: expected one of .csv, .txt"),
+        ("d.xlsx", "", "d.xlsx: expected a name that ends in .csv, .tsv, .txt"),
         ("d.csv", "", "d.csv: expected a matrix, got an empty file"),
-        ("d.csv", "0,1\n1", "d.csv: expected rows of one length, got 1 to 2 cells"),
-        ("d.csv", "0,1\n1,x", "d.csv: expected a number in row 2, column 2, got 'x'"),
+        ("d.csv", "0,1\n1", "d.csv, line 2: expected 2 columns as before, got 1"),
+        ("d.csv", "0,1\n1,x", "d.csv, line 2: expected a number, got 'x'"),
+        ("d.txt", "# from to\n0 1\n\n1 x", "d.txt, line 4: expected a number, got 'x'"),
+        ("d.npy", "no array", "d.npy: cannot be read as arrays of NumPy"),
+        ("t.tsp", "DIMENSION: x\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n1\n", "t.tsp: DIMENSION: expected a"),
         ("t.tsp", "EDGE_WEIGHT_TYPE: EUC_2D\n", "t.tsp: expected EDGE_WEIGHT_TYPE EXPLICIT with a matrix, got EUC_2D"),
         (
             "t.tsp",

@@ -11,6 +11,7 @@ from reproduction.nearness import MODELS, SOLVERS, Cell, Nearness
 from reproduction.nearness_data import READINGS, matrix
 from reproduction.rows import Row
 from reproduction.sweep import sweep
+from reproduction.tables import Measured
 
 CELLS = [Cell(reading, 12, method, 0) for reading in ("S", "A") for method in SOLVERS]
 CELLS += [Cell(reading, 12, model, 0, 32, 20, "paper") for reading in ("S", "A") for model in MODELS]
@@ -31,8 +32,12 @@ def test_matrices(reading: str) -> None:
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
-    ledger = Ledger(tmp_path_factory.mktemp("nearness") / "nearness.jsonl")
-    assert sweep(Nearness(), CELLS, ledger, Cores(1), silent=True).errors == []
+    folder = tmp_path_factory.mktemp("nearness")
+    ledger = Ledger(folder / "nearness.jsonl")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reproduction.nearness.CHECKPOINTS", folder / "checkpoints")
+        assert sweep(Nearness(), CELLS, ledger, Cores(1), silent=True).errors == []
+    assert list((folder / "checkpoints").iterdir()) == []  # they are kept for runs that are cut short
     return ledger.rows()
 
 
@@ -48,11 +53,15 @@ def test_the_exact_row_is_below_every_metric(rows: list[Row]) -> None:
 
 def test_table_and_figure(rows: list[Row]) -> None:
     experiment = Nearness()
-    table = experiment.tables(rows)[0]
-    assert table.cells["exact", "J (S)"] is not None
+    table, plain = experiment.tables(rows)[:2]
+    squared, root = table.cells["exact", "J (S)"], plain.cells["exact", "J (S)"]
+    assert isinstance(squared, Measured)
+    assert isinstance(root, Measured)
+    assert root.value == pytest.approx(squared.value**0.5)
     assert table.printed("DN", "J (S)") is not None
     assert experiment.figures(rows)[0].label == "figure_mn_curves"
     assert "gap" in experiment.notes(rows)[0]
+    assert "DN 1 (20 epochs)" in experiment.notes(rows)[1]
     assert experiment.tables([])[0].cells["DN", "J (S)"] is None
     assert experiment.figures([]) == []
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trimetric.tables.errors import InputError
 from trimetric.tables.features import read_features
 from trimetric.tables.graph import read_edges, shortest_paths
-from trimetric.tables.matrix import holds_a_matrix, read_matrix
+from trimetric.tables.matrix import holds_a_matrix, read_matrix_pairs
 from trimetric.tables.pairs import PairTable, distinct, read_pairs, renamed
 from trimetric.tables.writing import write_rows
 
@@ -202,10 +202,13 @@ def test_matrices(tmp_path: Path) -> None:
     np.save(tmp_path / "plain.npy", np.array(MATRIX))
     np.savez(tmp_path / "named.npz", d=np.array(MATRIX), ids=["a", "b", "c"])
     write(tmp_path, "plain.csv", "0,1,2\n3,0,4\n5,6,0\n")
+    write(tmp_path, "plain.txt", "# from row to column\n0 1 2\n3 0 4\n5 6 0\n")
+    head = "DIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n"
+    write(tmp_path, "plain.atsp", head + "9 1 2 3 9 4 5 6 9\nEOF\n")
     write(tmp_path, "header.csv", "a,b,c\n0,1,2\n3,0,4\n5,6,0\n")
     write(tmp_path, "named.tsv", "\ta\tb\tc\na\t0\t1\t2\nb\t3\t0\t4\nc\t5\t6\t0\n")
-    for name in ("plain.npy", "named.npz", "plain.csv", "header.csv", "named.tsv"):
-        pairs = read_matrix(tmp_path / name)
+    for name in ("plain.npy", "named.npz", "plain.csv", "plain.txt", "plain.atsp", "header.csv", "named.tsv"):
+        pairs = read_matrix_pairs(tmp_path / name)
         assert pairs.names == (["0", "1", "2"] if name.startswith("plain") else ["a", "b", "c"])
         assert pairs.distances is not None
         assert pairs.distances.tolist() == [1, 2, 3, 4, 5, 6]
@@ -218,6 +221,7 @@ def test_matrices(tmp_path: Path) -> None:
         "0,inf\n2,0\n": "m.csv, from '0' to '1': expected a finite number",
         "0,1\n2,3\n": "m.csv, from '1' to '1': expected 0 from an object to itself, got 3.0",
         "0,1\n2,x\n": "m.csv, line 2: expected a number, got 'x'",
+        "0,1\n,0\n": "m.csv, line 2: expected a number, got ''",
         "0,1\n2\n": "m.csv, line 2: expected 2 columns as before, got 1",
         ",a,b\na,0,1\nc,2,0\n": "m.csv, line 3: expected 'b' as in the header, got 'c'",
         "a,a\n0,1\n2,0\n": "m.csv: expected 2 different names, got 1 of 2",
@@ -225,7 +229,7 @@ def test_matrices(tmp_path: Path) -> None:
         "0\n": "m.csv: expected at least two objects, got 1",
     }.items():
         with pytest.raises(InputError, match=message):
-            read_matrix(write(tmp_path, "m.csv", text))
+            read_matrix_pairs(write(tmp_path, "m.csv", text))
 
 
 def test_shortest_paths_are_those_of_floyd_and_warshall() -> None:

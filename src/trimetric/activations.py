@@ -69,6 +69,19 @@ def activate_(activation: nn.Module, x: Tensor) -> Tensor:
     return activation(x)
 
 
+def odd_part(activation: nn.Module, x: Tensor) -> Tensor:
+    """g(x) - g(-x), linear in x for each of these: relu(x) - relu(-x) = x, and max(a, b) + min(a, b) = a + b."""
+    if isinstance(activation, nn.ReLU):
+        return x
+    if isinstance(activation, nn.LeakyReLU):
+        return (1 + activation.negative_slope) * x
+    if isinstance(activation, MaxReLU):
+        a, b = x.chunk(2, dim=-1)
+        alpha, beta = activation.mix
+        return torch.cat([a + b, alpha * a + beta * b], dim=-1)
+    raise TypeError(f"activation: expected relu, leaky relu or MaxReLU, got {type(activation).__name__}")
+
+
 class Mean(nn.Module):
     """The mean over the last axis."""
 
@@ -76,11 +89,20 @@ class Mean(nn.Module):
         return components.mean(dim=-1)
 
 
+def largest(components: Tensor) -> Tensor:
+    """The maximum over the last axis."""
+    if not torch.compiler.is_compiling():
+        return components.amax(dim=-1)
+    # The gradient of amax goes where a component equals the maximum.  Compiled code computes the components again for
+    # it, with other roundings, so that often none does and the gradient is lost; max remembers which one it was.
+    return components.max(dim=-1).values
+
+
 class Max(nn.Module):
     """The maximum over the last axis."""
 
     def forward(self, components: Tensor) -> Tensor:
-        return components.amax(dim=-1)
+        return largest(components)
 
 
 class MaxMean(nn.Module):
@@ -96,7 +118,7 @@ class MaxMean(nn.Module):
         return unit_interval(self.raw_alpha)
 
     def forward(self, components: Tensor) -> Tensor:
-        return torch.lerp(components.mean(dim=-1), components.amax(dim=-1), self.alpha)
+        return torch.lerp(components.mean(dim=-1), largest(components), self.alpha)
 
 
 class Single(nn.Module):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -52,13 +53,20 @@ class PairData:
             network = wrap(model)
             return lambda batch: network(x[batch], y[batch])
         encoder = wrap(model.encoder) if isinstance(model, Siamese) else None
-        distance = wrap(model.distance if isinstance(model, Siamese) else model)
+        head: Any = model.distance if isinstance(model, Siamese) else model
+
+        def between(rows: Tensor, start: Tensor, end: Tensor) -> Tensor:
+            if len(rows) < len(start):
+                return head.between_rows(rows, start, end)
+            return head(rows[start], rows[end])
+
+        distance = wrap(between)
 
         def predicted(batch: Tensor) -> Tensor:
             ids, ends = torch.unique(self.pairs[batch], return_inverse=True)
             rows = ids if self.objects is None else self.objects[ids]
             rows = rows if encoder is None else encoder(rows)
-            return distance(rows[ends[:, 0]], rows[ends[:, 1]])
+            return distance(rows, ends[:, 0], ends[:, 1])
 
         return predicted
 

@@ -159,7 +159,7 @@ class Fit:
 
     def _pairs(self, file: Path, features: FeatureTable | None) -> PairTable:
         from trimetric.tables.graph import read_edges
-        from trimetric.tables.matrix import holds_a_matrix, read_matrix
+        from trimetric.tables.matrix import holds_a_matrix, read_matrix_pairs
         from trimetric.tables.pairs import distinct, finite, read_pairs, renamed
 
         unreachable = self.loss == "discounted" or self.drop_unreachable
@@ -168,7 +168,7 @@ class Fit:
         if is_matrix and self.edges:
             raise InputError(f"--edges: expected rows of edges, got the matrix {file}")
         if is_matrix:
-            found = read_matrix(file, unreachable=unreachable)
+            found = read_matrix_pairs(file, unreachable=unreachable)
         elif self.edges:
             found = read_edges(
                 file,

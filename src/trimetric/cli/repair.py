@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -52,26 +51,28 @@ class Repair:
         picture = None if self.picture is None else output_file("--picture", self.picture, ".png")
 
         from trimetric.nearness import nearest_metric, read_matrix, repair_report, save_picture, write_matrix
+        from trimetric.progress import GapProgress
 
-        try:
-            given = read_matrix(self.matrix)
-            result = nearest_metric(
-                given,
-                symmetric=self.symmetric,
-                missing="nan" if self.missing else None,
-                tolerance=self.tolerance,
-                method=self.method,
-                max_seconds=self.max_seconds,
-                report=None if self.general.quiet or self.general.as_json else _tell,
-            )
-        except FileNotFoundError:
-            raise InputError(f"{self.matrix}: no such file") from None
-        except (ValueError, TypeError, UnicodeDecodeError) as error:
-            text = str(error).removeprefix("D: ").replace("missing='nan'", "--missing")
-            raise InputError(f"{self.matrix}: {text}") from None
-        fresh = output.with_name(f"{output.stem}.writing{output.suffix}")
-        write_matrix(fresh, result.matrix)
-        fresh.replace(output)
+        given = read_matrix(self.matrix)
+        with GapProgress(self.tolerance, silent=self.general.quiet or self.general.as_json) as progress:
+
+            def tell(entry: Round) -> None:
+                progress.advance(min(entry.gap, entry.estimate), str(entry))
+
+            try:
+                result = nearest_metric(
+                    given,
+                    symmetric=self.symmetric,
+                    missing="nan" if self.missing else None,
+                    tolerance=self.tolerance,
+                    method=self.method,
+                    max_seconds=self.max_seconds,
+                    report=tell,
+                )
+            except (ValueError, TypeError) as error:
+                text = str(error).removeprefix("D: ").replace("missing='nan'", "--missing")
+                raise InputError(f"{self.matrix}: {text}") from None
+        write_matrix(output, result.matrix)
         written = [output]
         if picture is not None:
             save_picture(result, given, picture)
@@ -83,13 +84,6 @@ class Repair:
         self.general.say(f"written: {', '.join(map(str, written))}")
         self.general.answer(**_summary(result), changed=report.changed, written=[str(file) for file in written])
         return 0 if result.converged else 1
-
-
-def _tell(entry: Round) -> None:
-    if entry.round % 10 == 0:
-        gap = 1 - entry.lower_bound / entry.objective if 0 < entry.objective < float("inf") else 1.0
-        text = f"round {entry.round}  gap {gap:.2g}  violation {entry.violation:.3g}  {entry.seconds:.1f} s"
-        print(text, file=sys.stderr, flush=True)
 
 
 def _summary(result: NearestMetric) -> dict[str, object]:

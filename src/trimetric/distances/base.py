@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional as F
 
 from trimetric import checks
 from trimetric.pooled import PairFunction, Pooled, Projection
@@ -28,6 +29,17 @@ class Distance(Pooled, ABC):
         checks.vectors("y", y, self.dim)
         checks.broadcastable(x, y)
         return self.pool(self.components(x, y))
+
+    def between_rows(
+        self, points: Float[Tensor, "n dim"], start: Int[Tensor, " pairs"], end: Int[Tensor, " pairs"]
+    ) -> Float[Tensor, " pairs"]:
+        """`self(points[start], points[end])`, up to rounding; cheaper where there are fewer points than pairs."""
+        checks.vectors("points", points, self.dim)
+        return self.pool(self.row_components(points, start, end))
+
+    def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        """The components for `between_rows`; where a part needs one point only, it is computed once a point."""
+        return self.components(F.embedding(start, points), F.embedding(end, points))
 
     def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
         """The part of the computation that needs one point only.

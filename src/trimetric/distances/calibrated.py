@@ -62,6 +62,9 @@ class Calibrated(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         return self._scaled(self.inner.components(x, y))
 
+    def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        return self._scaled(self.inner.row_components(points, start, end))
+
     def pairwise(self) -> PairFunction:
         inner = self.inner.pairwise()
         return lambda px, py: self._scaled(inner(px, py))

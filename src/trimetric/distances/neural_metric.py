@@ -33,6 +33,9 @@ class NeuralMetric(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         return self.concave(self.inner.components(x, y))
 
+    def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        return self.concave(self.inner.row_components(points, start, end))
+
     def pairwise(self) -> PairFunction:
         inner = self.inner.pairwise()
         return lambda px, py: self.concave(inner(px, py))

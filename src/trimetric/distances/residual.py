@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from trimetric.activations import PoolName
+from trimetric.activations import PoolName, largest
 from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
 from trimetric.distances.groups import Groups
@@ -41,4 +41,4 @@ class ResidualMetric(Distance):
         difference = self.groups.split(y - x)
         symmetric, asymmetric = difference.tensor_split([-(-self.groups.width // 2)], dim=-1)
         length = torch.linalg.vector_norm(symmetric, dim=-1)
-        return length + asymmetric.relu().amax(dim=-1) if asymmetric.shape[-1] else length
+        return length + largest(asymmetric.relu()) if asymmetric.shape[-1] else length

@@ -21,6 +21,8 @@ LOOSENESS = 0.3
 """part of the violation to which the dual is solved before new inequalities are sought"""
 SWEEPS_ONLY = 3
 """first rounds, in which the list changes too much for conjugate gradients to pay"""
+FEWEST_STEPS, MOST_STEPS = 10, 30
+"""of conjugate gradients: as many as there have been rounds, within these, for the list settles slowly"""
 PATIENCE = 12
 """rounds without a better bound or a better metric after which rounding is all that is left"""
 
@@ -38,7 +40,7 @@ def solve_active_set(problem: Problem, best: Best) -> None:
         last = best.hurried() or best.rounds + 1 >= best.max_rounds
         if promise <= best.tolerance or broken.violation <= 1e-14 * scale or idle or last:
             best.consider(dual.x)
-        best.record(broken.violation, len(dual.multipliers))
+        best.record(broken.violation, len(dual.multipliers), promise)
         moved = best.rounds == 1 or (best.objective, best.lower_bound) != before
         idle = 0 if moved else idle + 1
         if best.ended():
@@ -48,6 +50,7 @@ def solve_active_set(problem: Problem, best: Best) -> None:
             break
         dual.add(broken)
         target = LOOSENESS * dual.residual()
-        dual.improve(target, on_face=best.rounds > SWEEPS_ONLY, stop=best.hurried)
+        steps = min(max(best.rounds, FEWEST_STEPS), MOST_STEPS) if best.rounds > SWEEPS_ONLY else 0
+        dual.improve(target, steps=steps, stop=best.hurried)
     if best.matrix is None:  # a signal came after the last look
         best.consider(dual.x)

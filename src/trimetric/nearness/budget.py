@@ -66,7 +66,7 @@ class Best:
     def bound(self, lower_bound: float) -> None:
         self.lower_bound = max(self.lower_bound, lower_bound)
 
-    def record(self, violation: float, rows: int) -> None:
+    def record(self, violation: float, rows: int, estimate: float = float("nan")) -> None:
         """Ends a round."""
         entry = Round(
             round=self.rounds,
@@ -75,6 +75,7 @@ class Best:
             lower_bound=self.lower_bound,
             violation=violation,
             rows=rows,
+            estimate=estimate,
         )
         self.history.append(entry)
         self.rounds += 1

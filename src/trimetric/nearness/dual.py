@@ -12,15 +12,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from trimetric.nearness.compiled import HAS_NUMBA, compiled, over_rows
+from trimetric.nearness.compiled import HAS_NUMBA
 from trimetric.nearness.problem import Problem
+from trimetric.nearness.rows import conjugate_step, dot, row_values, sweep, sweep_triangles, transposed
 from trimetric.nearness.separation import Broken
 
 SWEEPS = 6
 """of Hildreth's method before each solve on the face"""
 ROUNDS = 4
 """of sweeps and solves before new inequalities are sought"""
-CG_STEPS = 30
 CG_REDUCTION = 0.05
 
 
@@ -36,6 +36,8 @@ class Dual:
         self.keys = np.empty(0, dtype=np.int64)
         self.entries = np.empty((0, 3), dtype=self.dtype)
         self.curvature = np.empty(0)
+        self.back = np.zeros(places)
+        """room for $A^T z$"""
 
     def add(self, broken: Broken) -> None:
         """Takes in inequalities that are broken, and lets go of those that have no multiplier."""
@@ -55,16 +57,16 @@ class Dual:
     @property
     def lower_bound(self) -> float:
         d = self.problem.distances
-        return max(float(self.problem.weights @ ((d - self.x) * (d + self.x))), 0.0)
+        return max(dot(self.problem.weights, (d - self.x) * (d + self.x)), 0.0)
 
     def residual(self) -> float:
         """How far the multipliers are from the best ones: the projected gradient, in the norm of the weights."""
-        excess = _row_values(self.x, self.entries)
+        excess = row_values(self.x, self.entries)
         counted = (self.multipliers > 0) | (excess > 0)
         return float(np.sqrt((excess[counted] ** 2 / self.curvature[counted]).sum()))
 
-    def improve(self, target: float, *, on_face: bool, stop: Callable[[], bool]) -> None:
-        """Sweeps find out which multipliers are positive; conjugate gradients then solve for those alone.
+    def improve(self, target: float, *, steps: int, stop: Callable[[], bool]) -> None:
+        """Sweeps find out which multipliers are positive; `steps` of conjugate gradients then solve for those alone.
 
         Ends when the residual is at most `target`, after a number of rounds, or when told to.
         """
@@ -72,8 +74,8 @@ class Dual:
             self._identify()
             if stop() or self.residual() <= target:
                 break
-            if on_face:
-                self._solve_on_face(stop)
+            if steps:
+                self._solve_on_face(steps, stop)
         self._synchronise()
 
     def _synchronise(self) -> None:
@@ -81,22 +83,22 @@ class Dual:
         self.x = self.problem.distances - self._back(self.multipliers, self.entries)
 
     def _back(self, multipliers: np.ndarray, entries: np.ndarray) -> np.ndarray:
-        """$W^{-1} A^T z$."""
-        return _transposed(multipliers, entries, len(self.x)) * self.problem.inverse_weights
+        """$W^{-1} A^T z$; the next call overwrites it."""
+        back = transposed(multipliers, entries, self.back)
+        back *= self.problem.inverse_weights
+        return back
 
     def _identify(self) -> None:
         if not HAS_NUMBA:
             self._projected_gradients()
             return
-        for sweep in range(SWEEPS):
-            _hildreth(
-                self.x,
-                self.multipliers,
-                self.entries,
-                self.problem.inverse_weights,
-                self.curvature,
-                sweep % 2 == 0,
-            )
+        weight = self.problem.one_weight
+        for number in range(SWEEPS):
+            given, forwards = (self.x, self.multipliers, self.entries), number % 2 == 0
+            if weight is not None and self.entries.shape[1] == 3:
+                sweep_triangles(*given, 1.0 / weight, forwards)
+            else:
+                sweep(*given, self.problem.inverse_weights, self.curvature, forwards)
 
     def _projected_gradients(self) -> None:
         """What NumPy can do in place of sweeps: Nesterov's method, with steps by a bound of the curvature."""
@@ -105,7 +107,7 @@ class Dual:
         ahead, momentum = self.multipliers, 1.0
         for _ in range(5 * SWEEPS):
             x = self.problem.distances - self._back(ahead, self.entries)
-            after = np.maximum(ahead + step * _row_values(x, self.entries), 0.0)
+            after = np.maximum(ahead + step * row_values(x, self.entries), 0.0)
             faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
             ahead = np.maximum(after + (momentum - 1) / faster * (after - self.multipliers), 0.0)
             self.multipliers, momentum = after, faster
@@ -115,48 +117,43 @@ class Dual:
         vector = np.ones_like(scaled)
         value = 1.0
         for _ in range(15):
-            vector = _row_values(self._back(scaled * vector, self.entries), self.entries)
+            vector = row_values(self._back(scaled * vector, self.entries), self.entries)
             value = float(np.linalg.norm(vector))
             vector /= value
         return 1.2 * value
 
-    def _solve_on_face(self, stop: Callable[[], bool]) -> None:
+    def _solve_on_face(self, steps: int, stop: Callable[[], bool]) -> None:
         face = np.flatnonzero(self.multipliers > 0)
         if len(face) == 0:
             return
         entries = self.entries[face]
-        change = self._conjugate_gradients(entries, 1.0 / self.curvature[face], stop)
+        change = self._conjugate_gradients(entries, 1.0 / self.curvature[face], steps, stop)
         now = self.multipliers[face]
         weights = self.problem.weights
-        before = float(weights @ self.x**2)
+        before = dot(weights, self.x**2)
         for halvings in range(12):
             moved = np.maximum(now + 0.5**halvings * change, 0.0)
             x = self.x - self._back(moved - now, entries)
-            if float(weights @ x**2) < before:
+            if dot(weights, x**2) < before:
                 self.x, self.multipliers[face] = x, moved
                 return
 
-    def _conjugate_gradients(self, entries: np.ndarray, scaled: np.ndarray, stop: Callable[[], bool]) -> np.ndarray:
+    def _conjugate_gradients(
+        self, entries: np.ndarray, scaled: np.ndarray, steps: int, stop: Callable[[], bool]
+    ) -> np.ndarray:
         """The change of the multipliers after which all of these inequalities hold with equality, about."""
-        gradient = _row_values(self.x, entries)
-        preconditioned = scaled * gradient
-        direction = preconditioned.copy()
+        gradient = row_values(self.x, entries)
+        direction = scaled * gradient
         change = np.zeros_like(gradient)
-        size = first = float(gradient @ preconditioned)
-        for _ in range(CG_STEPS):
+        size = first = dot(gradient, direction)
+        for _ in range(steps):
             if size <= CG_REDUCTION**2 * first or size == 0.0 or stop():
                 break
-            curved = _row_values(self._back(direction, entries), entries)
-            bend = float(direction @ curved)
+            curved = row_values(self._back(direction, entries), entries)
+            bend = dot(direction, curved)
             if bend <= 0.0:
                 break
-            step = size / bend
-            change += step * direction
-            gradient -= step * curved
-            np.multiply(scaled, gradient, out=preconditioned)
-            before, size = size, float(gradient @ preconditioned)
-            direction *= size / before
-            direction += preconditioned
+            size = conjugate_step(size / bend, direction, curved, scaled, change, gradient, size)
         return change
 
 
@@ -166,59 +163,3 @@ def _contains(keys: np.ndarray, wanted: np.ndarray, *, ordered: bool) -> np.ndar
         return np.zeros(len(wanted), dtype=bool)
     keys = keys if ordered else np.sort(keys)
     return keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
-
-
-def _row_values(x: np.ndarray, entries: np.ndarray) -> np.ndarray:
-    """$Ax$: positive where an inequality is broken."""
-    if not HAS_NUMBA:
-        return x[entries[:, 0]] - x[entries[:, 1:]].sum(axis=1)
-    out = np.empty(len(entries))
-    over_rows(lambda first, last: _row_values_compiled(x, entries, out, first, last), len(out), at_least=100_000)
-    return out
-
-
-def _transposed(multipliers: np.ndarray, entries: np.ndarray, places: int) -> np.ndarray:
-    """$A^T z$."""
-    if not HAS_NUMBA:
-        out = -np.bincount(entries[:, 1:].ravel(), np.repeat(multipliers, entries.shape[1] - 1), minlength=places)
-        return out + np.bincount(entries[:, 0], multipliers, minlength=places)
-    out = np.zeros(places)
-    _transposed_compiled(multipliers, entries, out)
-    return out
-
-
-@compiled
-def _row_values_compiled(x, entries, out, first, last):
-    for row in range(first, last):
-        value = x[entries[row, 0]]
-        for side in range(1, entries.shape[1]):
-            value -= x[entries[row, side]]
-        out[row] = value
-
-
-@compiled
-def _transposed_compiled(multipliers, entries, out):
-    for row in range(entries.shape[0]):
-        z = multipliers[row]
-        out[entries[row, 0]] += z
-        for side in range(1, entries.shape[1]):
-            out[entries[row, side]] -= z
-
-
-@compiled
-def _hildreth(x, multipliers, entries, inverse_weights, curvature, forwards):
-    """One sweep: each inequality in turn gets the multiplier that is best while all others stay."""
-    count = entries.shape[0]
-    for at in range(count):
-        row = at if forwards else count - 1 - at
-        top = entries[row, 0]
-        value = x[top]
-        for side in range(1, entries.shape[1]):
-            value -= x[entries[row, side]]
-        step = max(value / curvature[row], -multipliers[row])
-        if step != 0.0:
-            multipliers[row] += step
-            x[top] -= step * inverse_weights[top]
-            for side in range(1, entries.shape[1]):
-                e = entries[row, side]
-                x[e] += step * inverse_weights[e]

@@ -38,7 +38,7 @@ def solve_dykstra(problem: Problem, best: Best) -> None:
             largest = max(largest, step)
             if best.hurried():
                 break
-        best.bound(float(problem.weights @ ((problem.distances - x) * (problem.distances + x))))
+        best.bound(float((problem.weights * (problem.distances - x) * (problem.distances + x)).sum()))
         last = best.hurried() or best.rounds + 1 >= best.max_rounds
         # A repair costs about as much as a sweep: after each tenth more sweeps is often enough.
         if last or best.rounds >= 1.1 * measured or largest == 0.0:

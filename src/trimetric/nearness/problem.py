@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,21 +32,29 @@ class Problem:
     known: np.ndarray
     """(n, n), both directions of a symmetric problem"""
 
-    @property
+    @cached_property
     def complete(self) -> bool:
         """Whether all distances are known."""
         return bool(self.known.all())
 
+    @cached_property
+    def one_weight(self) -> float | None:
+        """That of every entry, where it is one number."""
+        given = self.weights[self.weights > 0]
+        if not self.complete or len(given) == 0 or given.min() != given.max():
+            return None
+        return float(given[0])
+
     @property
     def norm_squared(self) -> float:
-        return float(self.weights @ self.distances**2)
+        return float((self.weights * self.distances**2).sum())
 
     def squared_distance(self, x: np.ndarray) -> float:
         """Of a vector or of a matrix to the given distances."""
         if x.ndim == 2:
             x = self.vector(x)
         change = np.subtract(x, self.distances, out=np.zeros_like(x), where=self.weights > 0)  # others may be infinite
-        return float(self.weights @ change**2)
+        return float((self.weights * change**2).sum())
 
     def vector(self, matrix: np.ndarray) -> np.ndarray:
         return np.append(matrix.ravel(), 0.0)

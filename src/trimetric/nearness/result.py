@@ -25,13 +25,16 @@ class Round:
     """largest violation of a triangle inequality before repair; NaN where it was not measured"""
     rows: int = 0
     """inequalities in the list"""
+    estimate: float = float("nan")
+    """about what the gap would be if a metric were made now, where the solver waits with that"""
 
     @property
     def gap(self) -> float:
         return relative_gap(self.objective, self.lower_bound)
 
     def __str__(self) -> str:
-        return f"round {self.round}  gap {self.gap:.2e}  largest violation {self.violation:.2e}  {self.seconds:.1f} s"
+        gap = f"about {self.estimate:.1e}" if np.isinf(self.objective) else f"{self.gap:.2e}"
+        return f"round {self.round}  gap {gap}  largest violation {self.violation:.2e}  {self.seconds:.1f} s"
 
 
 def relative_gap(objective: float, lower_bound: float) -> float:

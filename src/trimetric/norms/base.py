@@ -28,6 +28,24 @@ class Norm(Pooled, ABC):
     def forward(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch"]:
         return self.pool(self.components(checks.vectors("x", x, self.dim)))
 
+    def linear(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n u"]:
+        """Linear maps of x from which `components_of` goes on: `components(x)` is `components_of(linear(x))`.
+
+        Those of a difference are the difference of those of two points, which are computed once a point.
+        """
+        return x
+
+    def components_of(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
+        return self.components(u)
+
+    def linear_both_ways(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n u"]:
+        """The same for `components_both_ways`."""
+        return self.linear(x)
+
+    def components_both_ways(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
+        """`components(x) + components(-x)` of what `linear_both_ways` made of x."""
+        return self.components_of(u) + self.components_of(-u)
+
     def project(self, x: Float[Tensor, "n dim"]) -> Projection:
         """The part of the computation that needs one point only; the origin of the points does not matter."""
         return x if self.inner is None else self.inner.project(x)

@@ -34,6 +34,12 @@ class Symmetrized(Norm):
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         return self.inner.components(x) + self.inner.components(-x)
 
+    def linear(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n u"]:
+        return self.inner.linear_both_ways(x)
+
+    def components_of(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
+        return self.inner.components_both_ways(u)
+
     def pairwise(self) -> PairFunction:
         there, back = self.inner.pairwise(), self.inner.pairwise()
         return lambda px, py: there(px, py) + back(py, px).transpose(0, 1)

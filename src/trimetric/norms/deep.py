@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from trimetric import checks
-from trimetric.activations import ActivationName, PoolName, activate_, make_activation
+from trimetric.activations import ActivationName, PoolName, activate_, make_activation, odd_part
 from trimetric.constraints import nonnegative
 from trimetric.norms.base import Norm
 from trimetric.norms.pairs import Scratch, add_product
@@ -52,11 +52,38 @@ class DeepNorm(Norm):
         self.activations = nn.ModuleList(make_activation(activation, width) for width in self.widths[:-1])
 
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
-        first, *rest = F.linear(x, self.skip).split(self.widths, dim=-1)
-        unit = first
-        for linear, activation, skip in zip(self.hidden, self.activations, rest, strict=True):
+        return self.components_of(self.linear(x))
+
+    def linear(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch u"]:
+        return F.linear(x, self.skip)
+
+    def components_of(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
+        first, *rest = u.split(self.widths, dim=-1)
+        return self._from_layer(0, first, rest)
+
+    def _from_layer(self, layer: int, unit: Tensor, skips: Sequence[Tensor]) -> Tensor:
+        for linear, activation, skip in zip(self.hidden[layer:], self.activations[layer:], skips, strict=True):
             unit = linear(activation(unit)) + skip
         return unit.relu()
+
+    def linear_both_ways(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n u"]:
+        r"""With $W_1$ times the odd part $o$ of the first activation, which is linear too: $g(-u) = g(u) - o(u)$.
+
+        Both directions of the second layer, the largest product of all where there are two, then share it.
+        """
+        u = self.linear(x)
+        if len(self.widths) == 1:
+            return u
+        odd = self.hidden[0](odd_part(self.activations[0], u[..., : self.widths[0]]))
+        return torch.cat([u, odd], dim=-1)
+
+    def components_both_ways(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
+        if len(self.widths) == 1:
+            return super().components_both_ways(u)
+        first, skip, *rest, odd = u.split([*self.widths, self.widths[1]], dim=-1)
+        there = self.hidden[0](self.activations[0](first))
+        back = there - odd - skip
+        return self._from_layer(1, there + skip, rest) + self._from_layer(1, back, [-each for each in rest])
 
     def project(self, x: Float[Tensor, "n dim"]) -> Projection:
         return F.linear(x, self.skip).split(self.widths, dim=-1)

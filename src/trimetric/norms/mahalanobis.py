@@ -58,7 +58,13 @@ class Mahalanobis(_OneEuclideanComponent):
         self.weight = nn.Parameter(nn.init.orthogonal_(torch.empty(rows, self.dim)))
 
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch 1"]:
-        return torch.linalg.vector_norm(x @ self.weight.mT, dim=-1, keepdim=True)
+        return self.components_of(self.linear(x))
+
+    def linear(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n rank"]:
+        return x @ self.weight.mT
+
+    def components_of(self, u: Float[Tensor, "*batch rank"]) -> Float[Tensor, "*batch 1"]:
+        return torch.linalg.vector_norm(u, dim=-1, keepdim=True)
 
     def project(self, x: Float[Tensor, "n dim"]) -> Projection:
-        return with_squares(x @ self.weight.mT, 1)
+        return with_squares(self.linear(x), 1)

@@ -8,6 +8,7 @@ from typing import Literal
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from trimetric import checks
 from trimetric.activations import PoolName
@@ -68,6 +69,12 @@ class WideNorm(Norm):
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         return self.pieces(x)
 
+    def linear(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n u"]:
+        return self.pieces.linear(x)
+
+    def components_of(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
+        return self.pieces.components_of(u)
+
     def project(self, x: Float[Tensor, "n dim"]) -> Projection:
         return self.pieces.project(x)
 
@@ -97,7 +104,13 @@ class _Symmetric(nn.Module):
         return nonnegative(self.raw_weight) if self.monotone else self.raw_weight
 
     def forward(self, x: Tensor) -> Tensor:
-        return _group_norms(_rows(x, self.weight), self.raw_weight.shape[0])
+        return self.components_of(self.linear(x))
+
+    def linear(self, x: Tensor) -> Tensor:
+        return _rows(x, self.weight)
+
+    def components_of(self, u: Tensor) -> Tensor:
+        return _group_norms(u, self.raw_weight.shape[0])
 
     def project(self, x: Tensor) -> Projection:
         return with_squares(_rows(x, self.weight), self.raw_weight.shape[0])
@@ -116,7 +129,13 @@ class _Rectified(nn.Module):
         self.pair_floats = 3 * components
 
     def forward(self, x: Tensor) -> Tensor:
-        return _group_norms(_rows(x, self.weight).relu(), self.weight.shape[0])
+        return self.components_of(self.linear(x))
+
+    def linear(self, x: Tensor) -> Tensor:
+        return _rows(x, self.weight)
+
+    def components_of(self, u: Tensor) -> Tensor:
+        return _group_norms(u.relu(), self.weight.shape[0])
 
     def project(self, x: Tensor) -> Projection:
         # Transposed in memory: rectified_pairs walks along the points of one coordinate.
@@ -146,7 +165,15 @@ class _Orthant(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return _group_norms(_rows(torch.cat([x, -x], dim=-1).relu(), self.weight), self.raw_weight.shape[0])
 
-    def project(self, x: Tensor) -> Projection:
+    def linear(self, x: Tensor) -> Tensor:
+        return torch.cat(self.project(x), dim=-1)
+
+    def components_of(self, u: Tensor) -> Tensor:
+        a, b = self.weight.flatten(0, 1).chunk(2, dim=-1)
+        dim = a.shape[-1]
+        return _group_norms(u[..., dim:] + F.linear(u[..., :dim].abs(), (a + b) / 2), self.raw_weight.shape[0])
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor]:
         a, b = self.weight.chunk(2, dim=-1)
         return x, _rows(x, (a - b) / 2)
 
