@@ -14,7 +14,7 @@ from typing import Any
 from reproduction.executors import Executor
 from reproduction.experiment import Cell, Experiment, Result, key_of, settings, unique
 from reproduction.ledger import Ledger, Run
-from reproduction.progress import SweepProgress
+from trimetric.progress import WorkProgress
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,17 @@ def sweep(
     batches = _batches(experiment, missing)
     version, commit = _version(), _commit()
     done, errors = 0, []
-    with SweepProgress(experiment.name, len(cells), len(cells) - len(missing), silent=silent) as progress:
+    there = len(cells) - len(missing)
+    shown = "silent" if silent else "auto"
+    with WorkProgress(experiment.name, len(cells), shown, unit="cells", known=there) as progress:
+        progress.print_line(f"{experiment.name}: {len(cells)} cells, {there} of them already in the ledger", last=True)
         for outcome in executor.run(run_batch, [Batch(experiment, batch) for batch in batches]) if batches else ():
             if isinstance(outcome, BaseException):  # the worker died, again and again
                 errors.append(f"{type(outcome).__name__}: {outcome}")
                 continue
             if outcome.error is not None:
                 errors.append(f"{outcome.cells[0]}: {outcome.error}")
-                progress.advance(0, "failed")
+                progress.advance(0, text="failed")
                 continue
             ledger.append(
                 [
@@ -98,7 +101,7 @@ def sweep(
             )
             done += len(outcome.cells)
             progress.advance(len(outcome.cells))
-    return Summary(done, len(cells) - len(missing), errors)
+    return Summary(done, there, errors)
 
 
 def _batches(experiment: Experiment[Any], cells: list[Cell]) -> list[list[Cell]]:

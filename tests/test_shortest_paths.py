@@ -15,8 +15,8 @@ from trimetric.graphs import Graph, ShortestPaths, choose_landmarks, landmark_bo
 from trimetric.graphs.cache import ArrayCache, content_key
 from trimetric.graphs.engines import EngineName, is_road_like, landmark_engine, make_engine, whole_units
 from trimetric.graphs.parallel import in_parallel
-from trimetric.graphs.progress import WorkProgress
 from trimetric.graphs.trees import distances_to
+from trimetric.progress import WorkProgress
 
 pytest.importorskip("numba")
 
@@ -181,7 +181,7 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_progress_says_how_much_is_left(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trimetric.graphs.progress.LINE_SECONDS", 0.0)
+    monkeypatch.setattr("trimetric.progress.LINE_SECONDS", 0.0)
     with WorkProgress("paths", 4, "auto") as shown:
         shown.start -= 60
         shown.advance(1)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -18,7 +17,7 @@ from trimetric.distances import Distance
 from trimetric.interruption import deferred_signals
 from trimetric.pair_data import PairData, Pairs
 from trimetric.processes import clear_loss_of_workers, connected
-from trimetric.progress import TrainingProgress
+from trimetric.progress import Shown, TrainingProgress
 from trimetric.siamese import Siamese
 from trimetric.trainees import Single, Stack, calibrate
 from trimetric.training_config import Epoch, History, TrainingConfig
@@ -26,7 +25,6 @@ from trimetric.training_run import TrainingRun, shuffled
 
 CALIBRATION_BATCHES = 8
 
-Progress = Literal["auto", "silent"]
 PairsAndTargets = tuple[Pairs, Tensor]
 
 
@@ -43,7 +41,7 @@ def fit(
     config: TrainingConfig | None = None,
     callbacks: Iterable[Callable[[Epoch], object]] = (),
     checkpoint: Path | str | None = None,
-    progress: Progress = "auto",
+    progress: Shown = "auto",
 ) -> History:
     """Train a model on pairs of objects and their distances.
 
@@ -107,7 +105,7 @@ def fit_many(
     probes: Sequence[Probe] = (),
     config: TrainingConfig | None = None,
     checkpoint: Path | str | None = None,
-    progress: Progress = "auto",
+    progress: Shown = "auto",
 ) -> list[History]:
     """Train several models of one architecture in one vectorised loop.
 
@@ -155,7 +153,7 @@ def fit_many(
 
 
 def _complete(
-    run: TrainingRun, file: Path | None, progress: Progress, finished: Callable[[list[Epoch]], object]
+    run: TrainingRun, file: Path | None, progress: Shown, finished: Callable[[list[Epoch]], object]
 ) -> list[History]:
     if file is not None and file.exists():
         run.restore(file)

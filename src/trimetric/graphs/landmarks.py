@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from trimetric import checks
 from trimetric.graphs.graph import Graph, Nodes, node_numbers
-from trimetric.graphs.progress import Shown, WorkProgress
 from trimetric.graphs.trees import distances_from, distances_to
+from trimetric.progress import Shown, WorkProgress
 
 Choice = Literal["farthest", "random"]
 

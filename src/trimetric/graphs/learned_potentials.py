@@ -17,7 +17,7 @@ from trimetric.graphs.graph import Graph
 from trimetric.graphs.heuristic import PotentialHeuristic
 from trimetric.graphs.landmarks import Landmarks
 from trimetric.graphs.pair_sampling import PairSample
-from trimetric.graphs.progress import Shown, WorkProgress
+from trimetric.progress import Shown, WorkProgress
 
 PAIRS_TO_CHOOSE_BY = 10_000
 PAIRS_A_STEP, ARCS_A_STEP = 512, 2048

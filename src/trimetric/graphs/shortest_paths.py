@@ -15,8 +15,8 @@ from trimetric.graphs.engines import Engine, EngineName, is_road_like, make_engi
 from trimetric.graphs.extras import installed
 from trimetric.graphs.graph import Graph, Nodes, node_numbers
 from trimetric.graphs.parallel import in_parallel
-from trimetric.graphs.progress import Shown, WorkProgress
 from trimetric.graphs.trees import distances_from, distances_to
+from trimetric.progress import Shown, WorkProgress
 
 CHUNK = 1000  # pairs a call: seconds of work at most, and one file of the cache
 TRIED = 16  # pairs, to measure an engine by

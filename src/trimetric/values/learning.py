@@ -15,8 +15,9 @@ from trimetric.all_pairs import all_pairs
 from trimetric.bootstrap import Bootstrap, Probe
 from trimetric.distances import Distance
 from trimetric.norms import Norm
+from trimetric.progress import Shown
 from trimetric.siamese import Siamese
-from trimetric.training import Progress, fit_many
+from trimetric.training import fit_many
 from trimetric.training_config import History, TrainingConfig
 from trimetric.values.encoder import GridEncoder, StateEncoder
 from trimetric.values.planning import follow, greedy_actions, score
@@ -62,7 +63,7 @@ def learn_values(
     polyak: float = POLYAK,
     measure: bool = True,
     checkpoint: Path | str | None = None,
-    progress: Progress = "auto",
+    progress: Shown = "auto",
 ) -> list[History]:
     r"""Train models by temporal differences (appendix F.1), all at once.
 
