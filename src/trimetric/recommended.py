@@ -10,11 +10,12 @@ from trimetric.norms import WideNorm
 def recommended(dim: int, *, symmetric: bool) -> Calibrated:
     """A head for embeddings of size `dim` with a part for every kind of cost: one to try first.
 
-    The leaderboard (`python -m reproduction leaderboard`) is to judge it; no full run stands behind this choice yet.
+    An interval quasimetric (costs that several coordinates share) and a small Wide Norm (costs of moving), added with
+    learned weights; tolls for what depends on one end alone, read from the last two coordinates (one where
+    symmetric); and an output scale that `fit` sets before the first step.
 
-    A Wide Norm (saw-toothed and smooth costs of moving) and an interval quasimetric (costs that several coordinates
-    share), added with learned weights; tolls for what depends on one end alone, read from the last two coordinates (one
-    where symmetric); and an output scale that `fit` sets before the first step.
+    It has the best mean rank of all heads on the leaderboard (`python -m reproduction leaderboard`), whose finished
+    columns are random digraphs, a hierarchy of blocks and a city: seldom the first, never far from it.
 
     >>> import torch
     >>> head = recommended(64, symmetric=False)
@@ -25,5 +26,6 @@ def recommended(dim: int, *, symmetric: bool) -> Calibrated:
     if checks.positive_int("dim", dim) <= tolls:
         raise ValueError(f"dim: expected more than the {tolls} that the tolls take, got {dim}")
     intervals = IntervalQuasimetric(dim - tolls)
-    parts = [WideNorm(dim - tolls, symmetric=symmetric), SymmetrizedMetric(intervals) if symmetric else intervals]
+    moving = WideNorm(dim - tolls, components=8, width=8, symmetric=symmetric)
+    parts = [moving, SymmetrizedMetric(intervals) if symmetric else intervals]
     return Calibrated(TollMetric(WideMetric(parts, pool="mean")))
