@@ -84,7 +84,7 @@ def run(*, quick: bool = False, sizes: Sequence[int] | None = None, names: Seque
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return _run(quick, sizes, {name: DATA[name] for name in names or DATA})
+        return _run(quick, sizes, {name: DATA[name] for name in names or () if name in DATA} or DATA)
     finally:
         torch.set_num_threads(threads)
 
