@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -80,9 +81,9 @@ def test_overview(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 PRINTED = [
-    match[1].split()
+    shlex.split(match[1], comments=True)
     for text in (
-        *((Path(__file__).parent.parent / name).read_text() for name in ("README.md", "docs/cli.md")),
+        *((Path(__file__).parent.parent / name).read_text() for name in ("README.md", "docs/cli.md", "docs/graphs.md")),
         *((Path(tm.__file__).parent / "cli" / f"{name}.py").read_text() for name in COMMANDS),
     )
     for match in re.finditer(

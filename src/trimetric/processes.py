@@ -53,6 +53,7 @@ def connected(device: torch.device) -> Iterator[Processes]:
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield processes
+        dist.barrier()  # who leaves first would close connections that others still use
     finally:
         dist.destroy_process_group()
 
