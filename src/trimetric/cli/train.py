@@ -61,7 +61,7 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
 
     checkpoint = output.with_name(output.name + ".checkpoint")
     if options.restart and processes.first:
-        _remove(checkpoint)
+        remove(checkpoint)
     elif checkpoint.exists():
         general.say(f"going on from {checkpoint}")
     try:
@@ -78,9 +78,9 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
     except CheckpointError as error:
         raise InputError(f"{error} --restart begins anew.") from None
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
+        raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
     if not all(bool(value.isfinite().all()) for value in network.parameters()):
-        _remove(checkpoint)
+        remove(checkpoint)
         raise RuntimeError("the training diverged, and nothing was saved; try a lower --learning-rate")
 
     model = Model(network.eval(), pairs.names, table)
@@ -101,7 +101,7 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
     }
     if processes.first:
         model.save(output)
-        _remove(checkpoint)
+        remove(checkpoint)
     _tell(options, output, history, model.notes["errors"], report, weights)
     return 0 if report.holds else 1
 
@@ -120,7 +120,7 @@ def _config(options: Fit) -> TrainingConfig:
             seed=options.general.seed,
         )
     except ValueError as error:
-        raise _about_an_option(error) from None
+        raise about_an_option(error) from None
 
 
 def _network(options: Fit, objects: int, table: Tensor | None) -> Siamese:
@@ -137,13 +137,13 @@ def _network(options: Fit, objects: int, table: Tensor | None) -> Siamese:
     except InputError:
         raise
     except (ValueError, RuntimeError) as error:
-        raise _about_an_option(error) from None
+        raise about_an_option(error) from None
     if table is not None and isinstance(network.encoder, MLP):
         network.encoder.standardize.measure(table)
     return network
 
 
-def _about_an_option(error: Exception) -> InputError:
+def about_an_option(error: Exception) -> InputError:
     """`batch_size: expected ...` as `--batch-size: expected ...`."""
     name, _, rest = str(error).partition(":")
     return InputError(f"--{name.replace('_', '-')}:{rest}")
@@ -193,12 +193,12 @@ def _tell(options: Fit, output: Path, history: History, found: dict[str, Any], r
     )
 
 
-def _remove(checkpoint: Path) -> None:
+def remove(checkpoint: Path) -> None:
     for file in (checkpoint, previous(checkpoint)):
         file.unlink(missing_ok=True)
 
 
-def _how_to_go_on(checkpoint: Path) -> str:
+def how_to_go_on(checkpoint: Path) -> str:
     if checkpoint.exists():
         return f"stopped; the same command goes on from {checkpoint}"
     return "stopped before the first checkpoint; nothing was written"
