@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -24,7 +25,7 @@ from trimetric import values
 from trimetric.values.environment import GridEnvironment
 from trimetric.values.pictures import save_plan
 
-DIM = 128
+DIM = 64
 TD_SHARE = 16  # its targets change once an epoch, so its epochs are short
 OPEN, ONWARD, BACK, CLOSED = range(4)
 
@@ -35,9 +36,9 @@ class Config:
 
     steps: int = 80_000
     """of the random walk"""
-    epochs: int = 12
+    epochs: int = 20
     """passes over the pairs"""
-    pairs: int = 60_000
+    pairs: int = 50_000
     """random pairs to push apart, and as many constraints"""
     judged: int = 1000
     """pairs of a state and an unseen goal"""
@@ -45,6 +46,10 @@ class Config:
     """cells on a side of the map, with its walls"""
     rooms: int = 3
     """rooms on a side of the map"""
+    heads: tuple[Literal["metric", "MLP"], ...] = ("metric", "MLP")
+    """which to train"""
+    methods: tuple[values.Method, ...] = ("constrained", "td")
+    """how"""
     seed: int = 0
     """of the map, the walk and the networks"""
     picture: Path | None = Path("large_grid.png")
@@ -92,15 +97,15 @@ def run(config: Config) -> dict[str, values.PlanScore]:
     scores: dict[str, values.PlanScore] = {}
     heads = {
         "metric": lambda: tm.Calibrated(tm.IntervalQuasimetric(DIM)),
-        "MLP": lambda: tm.Calibrated(tm.MLPDistance(DIM, inputs="concatenation", output="softplus")),
+        "MLP": lambda: tm.Calibrated(tm.MLPDistance(DIM, inputs="concatenation")),
     }
-    for method in ("constrained", "td"):
+    for method in config.methods:
         share = 1 if method == "constrained" else TD_SHARE
-        for name, head in heads.items():
+        for name in config.heads:
             torch.manual_seed(config.seed)
-            encoder = tm.MLP(2, DIM, widths=(256, 256), waves=5)
+            encoder = tm.MLP(2, DIM, widths=(256, 256), waves=4)
             encoder.standardize.measure(moves.states)
-            model = tm.Siamese(encoder, head())
+            model = tm.Siamese(encoder, heads[name]())
             start = time.perf_counter()
             values.learn_from_transitions(
                 model,
@@ -108,7 +113,7 @@ def run(config: Config) -> dict[str, values.PlanScore]:
                 method=method,
                 goals=seen,
                 pairs=2 * config.pairs // share if share > 1 else config.pairs,
-                config=values.transitions_config(epochs=config.epochs * share, seed=config.seed),
+                config=values.transitions_config(epochs=config.epochs * share, learning_rate=2e-3, seed=config.seed),
             )
             seconds = time.perf_counter() - start
             score = values.judge(moves, pairs, values.plan(model, moves, pairs))
@@ -121,7 +126,7 @@ def run(config: Config) -> dict[str, values.PlanScore]:
     if config.picture is not None:
         starts = pairs[:6, 0]
         walks = torch.cat([torch.stack([starts, goal.expand(6)], dim=1) for goal in held[[0, -1]]])
-        chosen = {name: models[name] for name in ("metric, constrained", "MLP, constrained")}
+        chosen = {name: model for name, model in models.items() if name.endswith(config.methods[0])}
         print(f"picture: {save_plan(config.picture, chosen, moves, walks, labels=('row', 'column'))}")
     return scores
 

@@ -1,6 +1,6 @@
 """MountainCar from logged random transitions alone: a car too weak for the hill must first roll back to swing up.
 
-Random actions from random places are logged; position and velocity are rounded to 40 parts each, so that states come
+Random actions from random places are logged; position and velocity are rounded to 30 parts each, so that states come
 again.  A quasimetric learns how many steps each state is from each other.  Then an agent takes, from the usual start in
 the valley, the action with the least mean of its cost and the learned distance to the top.
 
@@ -29,13 +29,13 @@ from trimetric.values.pictures import save_plan
 class Config:
     """Settings of the example."""
 
-    steps: int = 30_000
+    steps: int = 15_000
     """transitions to log"""
-    repeat: int = 4
+    repeat: int = 8
     """how often each action is taken, in the log and by the agent"""
-    bins: int = 40
+    bins: int = 30
     """parts of position and of velocity"""
-    epochs: int = 15
+    epochs: int = 20
     """passes over the pairs"""
     episodes: int = 20
     """to judge the agent by"""

@@ -251,14 +251,14 @@ def test_bounds_are_cheapest_paths_up_to_the_horizon(log: Transitions) -> None:
 
 def test_the_loss_is_a_push_or_a_hinge() -> None:
     loss = constrained_loss(10.0, (3.0, 12.0), 2.0).of
-    predicted = torch.tensor([1.0, 5.0, 4.0, 30.0], requires_grad=True)
-    targets = torch.tensor([2.0, 3.0, torch.inf, torch.inf])
-    assert loss(predicted, targets, 0.5)[1] == 6
+    predicted = torch.tensor([1.0, 6.0, 4.0, 30.0], requires_grad=True)
+    targets = torch.tensor([2.0, 4.0, torch.inf, torch.inf])
+    assert loss(predicted, targets, 0.5)[1] == 3.0
     value = loss(predicted, targets, 0.0)
-    assert value[:2].tolist() == [0, 3.0]
+    assert value[:2].tolist() == [0, 1.5]
     (gradient,) = torch.autograd.grad(value.sum(), predicted)
     assert gradient[0] == 0
-    assert gradient[1] == pytest.approx(3.0)
+    assert gradient[1] == pytest.approx(1.5)
     assert -0.5 < gradient[2] < -0.49  # almost 1 a unit of 2
     assert -1e-6 < gradient[3] <= 0
 

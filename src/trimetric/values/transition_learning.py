@@ -41,7 +41,7 @@ def learn_from_transitions(
     pairs: int | None = None,
     reach: float | None = None,
     horizon: float | None = None,
-    penalty: tuple[float, float] = (0.3, 30.0),
+    penalty: tuple[float, float] = (1.0, 100.0),
     polyak: float = 0.5,
     config: TrainingConfig | None = None,
     checkpoint: Path | str | None = None,
@@ -123,7 +123,7 @@ def transitions_config(*, epochs: int = 40, learning_rate: float = 1e-3, seed: i
 
 
 def constrained_loss(reach: float, penalty: tuple[float, float], unit: float) -> OwnLoss:
-    r"""$\mathrm{softplus}(r - d)$ where the target is infinite, else $\mathrm{penalty}\,\mathrm{relu}(d - t)^2$.
+    r"""$\mathrm{softplus}(r - d)$ where the target is infinite, else $\mathrm{penalty}\,\mathrm{relu}(d - t)^2 / t$.
 
     All in units of `unit`, so that the settings do not depend on that of the costs; the penalty rises from the first to
     the last, by the same factor in each step.
@@ -133,7 +133,8 @@ def constrained_loss(reach: float, penalty: tuple[float, float], unit: float) ->
     def loss(predicted: Tensor, targets: Tensor, progress: float) -> Tensor:
         weight = penalty[0] * (penalty[1] / penalty[0]) ** progress
         push = F.softplus((reach - predicted) / unit, beta=beta)
-        above = ((predicted - targets) / unit).relu().square()  # 0 where the target is infinite
+        # Long paths may be off by more; 0 where the target is infinite.
+        above = ((predicted - targets) / unit).relu().square() / (targets / unit)
         return torch.where(torch.isinf(targets), push, weight * above)
 
     return OwnLoss(loss, f"constrained {reach} {penalty} {unit}")
