@@ -97,7 +97,10 @@ def run(config: Config) -> tuple[float, float]:
     print(f"from the valley to the top in {success:.0%} of {config.episodes} episodes, in {steps:.0f} steps on average")
     if config.picture is not None:
         valley = (moves.states - torch.tensor([-0.5, 0.0])).div(torch.tensor([1.8, 0.14])).square().sum(dim=1)
-        walk = torch.stack([valley.argsort()[:3], top[:1].expand(3)], dim=1)
+        start = valley.argmin()
+        with torch.no_grad():
+            nearest = top[model(moves.states[start].expand(len(top), -1), moves.states[top]).argmin()]
+        walk = torch.stack([start, nearest]).unsqueeze(0)
         save_plan(config.picture, {"MountainCar": model}, moves, walk, labels=("position", "velocity"))
         print(f"picture: {config.picture}")
     return success, steps

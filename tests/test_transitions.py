@@ -300,7 +300,12 @@ def test_a_table_of_points_reads_numbers(log: Transitions) -> None:
     torch.manual_seed(0)
     table = tm.Siamese(torch.nn.Embedding(moves.num_states, 8), tm.Calibrated(tm.WideNorm(8, components=4, width=4)))
     history = learn_from_transitions(
-        table, moves, pairs=2000, config=transitions_config(epochs=4, learning_rate=1e-2), progress="silent"
+        table,
+        moves,
+        pairs=2000,
+        penalty=(1, 1),  # a rising one raises the loss
+        config=transitions_config(epochs=4, learning_rate=1e-2),
+        progress="silent",
     )
     assert history.epochs[-1].loss < history.epochs[0].loss
     assert plan(table, moves, goal_pairs(moves, torch.arange(5), 10, seed=0), max_steps=3).paths.shape[1] <= 4

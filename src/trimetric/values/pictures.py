@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -16,7 +17,7 @@ from trimetric.siamese import Siamese
 from trimetric.values.known_moves import KnownMoves, embed, plan
 
 PANEL_INCHES = 4.2
-MARKER_POINTS = 170.0  # the height of a panel, shared by the states of one column
+MOST_CELLS = 250_000
 
 
 @torch.no_grad()
@@ -76,11 +77,16 @@ def save_plan(
 def _panel(axes: Axes, field: Tensor, moves: KnownMoves, goal: int, paths: np.ndarray, reached: np.ndarray) -> None:
     states = moves.states.numpy()
     place = states[:, 1], states[:, 0]
-    rows = max(len(np.unique(states[:, 0])), len(np.unique(states[:, 1])))
-    dots = axes.scatter(
-        *place, c=field.cpu().numpy(), s=(MARKER_POINTS / min(rows, 100)) ** 2, marker="s", linewidths=0
-    )
-    axes.figure.colorbar(dots, ax=axes, shrink=0.8, label="learned distance to the star")
+    values = field.cpu().numpy()
+    lines = [np.unique(states[:, axis], return_inverse=True) for axis in (0, 1)]
+    (rows, row), (columns, column) = lines
+    if len(rows) * len(columns) <= MOST_CELLS:
+        grid = np.full((len(rows), len(columns)), np.nan)
+        grid[row, column] = values
+        drawn: ScalarMappable = axes.pcolormesh(columns, rows, grid, shading="nearest")
+    else:  # no grid, such as positions that hardly come again
+        drawn = axes.scatter(*place, c=values, s=4, linewidths=0)
+    axes.figure.colorbar(drawn, ax=axes, shrink=0.8, label="learned distance to the star")
     axes.set_facecolor("0.2")
     for path, arrived in zip(paths, reached, strict=True):
         color = "white" if arrived else "tab:red"
