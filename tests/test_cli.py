@@ -81,21 +81,23 @@ def test_overview(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 PRINTED = [
-    shlex.split(match[1], comments=True)
+    (match[1], shlex.split(match[2], comments=True))
     for text in (
         *((Path(__file__).parent.parent / name).read_text() for name in ("README.md", "docs/cli.md", "docs/graphs.md")),
-        *((Path(tm.__file__).parent / "cli" / f"{name}.py").read_text() for name in COMMANDS),
+        *((Path(tm.__file__).parent / "cli" / f"{name.replace(' ', '_')}.py").read_text() for name in COMMANDS),
     )
     for match in re.finditer(
-        r"^(?:\$| *) ?trimetric ((?:example|fit|predict|audit|info|export)\b.*)$", text, re.MULTILINE
+        r"^(?:\$| *) ?trimetric (example|fit|predict|audit|info|export|values fit|values plan)\b(.*)$",
+        text,
+        re.MULTILINE,
     )
 ]
 
 
 def test_printed_commands_can_be_typed() -> None:
     assert len(PRINTED) > 25
-    for name, *words in PRINTED:
-        assert type(_parsed(name, words)).__name__ == name.capitalize()
+    for name, words in PRINTED:
+        assert type(_parsed(name, words)).__name__ == name.title().replace(" ", "")
 
 
 def test_options_are_those_of_the_library() -> None:

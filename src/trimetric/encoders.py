@@ -46,7 +46,8 @@ class MLP(Described):
     """A perceptron from `in_features` to `out_features` with hidden layers of `widths`, on standardised features.
 
     `standardize.measure(features)` before training takes the units out of the features; until then they pass as they
-    are.
+    are.  With `waves` it also reads sin and cos of 1, 2, 4, ... times each of them, that many: then it can tell near
+    places apart, such as the two sides of a wall.
     """
 
     def __init__(
@@ -56,11 +57,13 @@ class MLP(Described):
         *,
         widths: Sequence[int] = (128, 128),
         activation: ActivationName = "relu",
+        waves: int = 0,
     ) -> None:
         super().__init__()
         checks.one_of("activation", activation, _ACTIVATIONS)
+        self.waves = 0 if isinstance(waves, int) and waves == 0 else checks.positive_int("waves", waves)
         hidden = checks.positive_ints("widths", widths) if len(widths) else ()
-        sizes = (checks.positive_int("in_features", in_features), *hidden)
+        sizes = (checks.positive_int("in_features", in_features) * (1 + 2 * self.waves), *hidden)
         self.standardize = Standardize(in_features)
         layers: list[nn.Module] = []
         for before, after in itertools.pairwise(sizes):
@@ -68,4 +71,8 @@ class MLP(Described):
         self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], checks.positive_int("out_features", out_features)))
 
     def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
-        return self.layers(self.standardize(x))
+        x = self.standardize(x)
+        if self.waves:
+            angles = [2.0**octave * x for octave in range(self.waves)]
+            x = torch.cat([x, *(wave for angle in angles for wave in (angle.sin(), angle.cos()))], dim=-1)
+        return self.layers(x)

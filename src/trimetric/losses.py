@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -13,6 +14,16 @@ from trimetric import checks
 
 LossName = Literal["squared", "absolute", "relative", "huber", "discounted", "lower_bound", "upper_bound"]
 Loss = Callable[[Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class OwnLoss:
+    """A loss of one's own for `fit`."""
+
+    of: Callable[[Tensor, Tensor, float], Tensor]
+    """from predictions, targets and how far the run is (from 0 to below 1), element by element"""
+    identity: str
+    """of all its settings: a checkpoint is refused where it differs"""
 
 
 def make_loss(name: LossName, *, huber_delta: float = 1.0, gamma: float = 0.9) -> Loss:

@@ -14,7 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from trimetric.compiled import CompiledOrEager
 from trimetric.distances import Calibrated
-from trimetric.losses import Loss, make_loss
+from trimetric.losses import Loss, OwnLoss, make_loss
 from trimetric.pair_data import PairData
 from trimetric.processes import Processes
 from trimetric.siamese import Siamese
@@ -30,6 +30,9 @@ class Trainee(ABC):
     parameters: dict[str, Tensor]
     """what the optimiser moves"""
     buffers: dict[str, Tensor]
+
+    def set_progress(self, progress: float) -> None:  # noqa: B027
+        """How far the run is, for a loss of one's own."""
 
     @abstractmethod
     def losses(self, batches: Sequence[Tensor]) -> Tensor:
@@ -81,11 +84,18 @@ class Trainee(ABC):
 class Single(Trainee):
     """One model, in one process or in several that share each batch."""
 
-    def __init__(self, model: nn.Module, data: PairData, config: TrainingConfig, processes: Processes) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        data: PairData,
+        config: TrainingConfig,
+        processes: Processes,
+        loss: OwnLoss | None = None,
+    ) -> None:
         self.model, self.data, self.processes = model, data, processes
         self.parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
         self.buffers = dict(model.named_buffers())
-        self.objective: nn.Module = _Objective(model, data, config)
+        self.objective: nn.Module = _Objective(model, data, config, loss)
         self._own_objective = self.objective
         if processes.size > 1:
             unused = self._has_unused_parameters()
@@ -98,6 +108,9 @@ class Single(Trainee):
             loss = self.objective(torch.arange(1))
         found = torch.autograd.grad(loss, list(self.parameters.values()), allow_unused=True)
         return any(gradient is None for gradient in found)
+
+    def set_progress(self, progress: float) -> None:
+        self._own_objective.progress = progress  # type: ignore[assignment]
 
     def losses(self, batches: Sequence[Tensor]) -> Tensor:
         (batch,) = batches
@@ -138,10 +151,10 @@ class Single(Trainee):
 class _Objective(nn.Module):
     """The summed loss of pairs, as one call, for the processes to meet in its gradients."""
 
-    def __init__(self, model: nn.Module, data: PairData, config: TrainingConfig) -> None:
+    def __init__(self, model: nn.Module, data: PairData, config: TrainingConfig, loss: OwnLoss | None) -> None:
         super().__init__()
         self.model, self.targets = model, data.targets
-        self.loss = _make_loss(config)
+        self.loss, self.own_loss, self.progress = _make_loss(config), loss, 0.0
         self.predict = data.predictor(model, CompiledOrEager if config.compile else None)
         self.precision = torch.bfloat16 if config.precision == "bfloat16" else None
 
@@ -149,7 +162,10 @@ class _Objective(nn.Module):
         targets = self.targets[batch]
         with torch.autocast(targets.device.type, dtype=self.precision, enabled=self.precision is not None):
             predicted = self.predict(batch)
-        return self.loss(predicted.to(targets.dtype), targets).sum()
+        predicted = predicted.to(targets.dtype)
+        if self.own_loss is not None:
+            return self.own_loss.of(predicted, targets, self.progress).sum()
+        return self.loss(predicted, targets).sum()
 
 
 class Stack(Trainee):

@@ -15,6 +15,7 @@ from torch import Tensor
 from trimetric.bootstrap import Bootstrap, Probe
 from trimetric.distances import Distance
 from trimetric.interruption import deferred_signals
+from trimetric.losses import OwnLoss
 from trimetric.pair_data import PairData, Pairs
 from trimetric.processes import clear_loss_of_workers, connected
 from trimetric.progress import Shown, TrainingProgress
@@ -38,6 +39,7 @@ def fit(
     watch: Mapping[str, PairsAndTargets] | None = None,
     bootstrap: Bootstrap | None = None,
     probe: Probe | None = None,
+    loss: OwnLoss | None = None,
     config: TrainingConfig | None = None,
     callbacks: Iterable[Callable[[Epoch], object]] = (),
     checkpoint: Path | str | None = None,
@@ -63,6 +65,7 @@ def fit(
         watch: more pairs and targets by name, whose mean squared errors are only recorded (`Epoch.watched`).
         bootstrap: where new targets come from at the start of each epoch; of `targets` only the number counts then.
         probe: numbers of one's own to record.
+        loss: in the place of the one that `config` names.
         config: the settings.
         callbacks: called with each finished `Epoch`.
         checkpoint: a file to keep the state of the run in; with several machines, one that all of them can read.
@@ -77,7 +80,7 @@ def fit(
         calibrate(model, data, _first_rows(data, config))
     remedy = "Start all of them again" + (f" to go on from {file}." if file else "; with checkpoint= it would go on.")
     with connected(targets.device) as processes, clear_loss_of_workers(processes, remedy):
-        trainee = Single(model, data, config, processes)
+        trainee = Single(model, data, config, processes, loss)
         run = TrainingRun(
             trainee,
             [data],
@@ -88,6 +91,7 @@ def fit(
             processes,
             bootstrap=[] if bootstrap is None else [bootstrap],
             probes=[] if probe is None else [probe],
+            loss="" if loss is None else loss.identity,
         )
         return _complete(run, file, progress, lambda epochs: [call(epochs[0]) for call in callbacks])[0]
 

@@ -34,6 +34,7 @@ class TrainingRun:
         processes: that this run is spread over.
         bootstrap: where the targets of each member come from, if not from the data.
         probes: of each member, or none.
+        loss: the identity of a loss of one's own.
     """
 
     def __init__(
@@ -48,12 +49,13 @@ class TrainingRun:
         *,
         bootstrap: Sequence[Bootstrap] = (),
         probes: Sequence[Probe] = (),
+        loss: str = "",
     ) -> None:
         if config.patience is not None and not validation:
             raise ValueError("patience: expected validation pairs to watch, got none")
         self.trainee, self.data, self.validation, self.watch = trainee, data, validation, watch
         self.seeds, self.config, self.processes = seeds, config, processes
-        self.bootstrap, self.probes = bootstrap, probes
+        self.bootstrap, self.probes, self.loss = bootstrap, probes, loss
         self.teacher = {k: p.detach().clone() for k, p in trainee.parameters.items()} if bootstrap else {}
         self.schedule = make_schedule(config.schedule)
         adam = torch.optim.AdamW if config.weight_decay else torch.optim.Adam
@@ -93,6 +95,7 @@ class TrainingRun:
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.trainee.set_training(True)
+        self.trainee.set_progress(self.position / self.steps)
         self.optimiser.zero_grad(set_to_none=True)
         losses = self.trainee.losses(batches)
         losses.sum().backward()
@@ -252,6 +255,7 @@ class TrainingRun:
             "watch": " ".join(f"{name} {_fingerprint(data)}" for name, data in sorted(self.watch.items())),
             "bootstrap": " ".join(one.fingerprint() for one in self.bootstrap),
             "model": hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest(),
+            **({"loss": self.loss} if self.loss else {}),
         }
 
 

@@ -13,7 +13,8 @@ import trimetric
 from trimetric.tables.errors import InputError
 
 # A sub-command is a line here and a file of its name beside this one, with a dataclass of its options by the same name,
-# capitalised, that has the field `general: General` and a `run` that returns the exit code.
+# capitalised, that has the field `general: General` and a `run` that returns the exit code: `values fit` is
+# `values_fit.py` and `ValuesFit`.
 COMMANDS = {
     "example": "write a small city with one-way streets to try the others on",
     "fit": "learn a distance from pairs, a matrix or a graph",
@@ -22,6 +23,8 @@ COMMANDS = {
     "info": "what is in a model file",
     "export": "a model as ONNX or as a program of torch.export",
     "repair": "the nearest matrix that keeps the triangle inequality",
+    "values fit": "learn how far goals are, from logged transitions",
+    "values plan": "walk to goals by what was learned",
 }
 
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -36,17 +39,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[0] == "--version":
         print(f"trimetric {trimetric.__version__}")
         return OK
-    if words[0] not in COMMANDS:
-        return _fail(f"expected one of {', '.join(COMMANDS)}, got {words[0]!r}; see trimetric --help", BAD_INPUT)
+    length = 1 if words[0] in COMMANDS else 2
+    name = " ".join(words[:length])
+    if name not in COMMANDS:
+        grouped = any(command.startswith(f"{words[0]} ") for command in COMMANDS)
+        got = name if grouped else words[0]
+        return _fail(f"expected one of {', '.join(COMMANDS)}, got {got!r}; see trimetric --help", BAD_INPUT)
     try:
-        command = _parsed(words[0], words[1:])
+        command = _parsed(name, words[length:])
     except SystemExit as stop:  # --help, or a message about the usage that is already printed
         return int(stop.code or OK)
     return _run(command)
 
 
 def _overview() -> str:
-    listed = "\n".join(f"  {name:<9} {summary}" for name, summary in COMMANDS.items())
+    listed = "\n".join(f"  {name:<11} {summary}" for name, summary in COMMANDS.items())
     return f"""usage: trimetric [--version] COMMAND ...
 
 Learned distances that can never break the triangle inequality.
@@ -61,7 +68,8 @@ To begin: trimetric example"""
 def _parsed(name: str, words: list[str]) -> Any:
     import tyro
 
-    options = getattr(import_module(f"trimetric.cli.{name}"), name.capitalize())
+    module = import_module(f"trimetric.cli.{name.replace(' ', '_')}")
+    options = getattr(module, name.title().replace(" ", ""))
     if {"-h", "--help"} & set(words):
         print(getdoc(options), end="\n\n")  # tyro would join the lines
     return tyro.cli(

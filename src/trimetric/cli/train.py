@@ -107,7 +107,7 @@ def trained(
     general.say(f"{options.head} head in {options.dim} dimensions, {weights:,} weights")
     checkpoint = _checkpoint(output)
     if options.restart and first:
-        _remove(checkpoint)
+        remove(checkpoint)
     elif checkpoint.exists():
         general.say(f"going on from {checkpoint}")
     pairs, targets = data
@@ -125,9 +125,9 @@ def trained(
     except CheckpointError as error:
         raise InputError(f"{error} --restart begins anew.") from None
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
+        raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
     if not all(bool(value.isfinite().all()) for value in network.parameters()):
-        _remove(checkpoint)
+        remove(checkpoint)
         raise RuntimeError("the training diverged, and nothing was saved; try a lower --learning-rate")
     return history
 
@@ -135,7 +135,7 @@ def trained(
 def saved(model: Model, output: Path) -> None:
     """Keep the model; its checkpoint is not needed any more."""
     model.save(output)
-    _remove(_checkpoint(output))
+    remove(_checkpoint(output))
 
 
 def _checkpoint(output: Path) -> Path:
@@ -153,7 +153,7 @@ def config_of(options: Fit) -> TrainingConfig:
             seed=options.general.seed,
         )
     except ValueError as error:
-        raise _about_an_option(error) from None
+        raise about_an_option(error) from None
 
 
 def network_of(options: Fit, objects: int, features: int | None) -> Siamese:
@@ -171,10 +171,10 @@ def network_of(options: Fit, objects: int, features: int | None) -> Siamese:
     except InputError:
         raise
     except (ValueError, RuntimeError) as error:
-        raise _about_an_option(error) from None
+        raise about_an_option(error) from None
 
 
-def _about_an_option(error: Exception) -> InputError:
+def about_an_option(error: Exception) -> InputError:
     """`batch_size: expected ...` as `--batch-size: expected ...`."""
     name, _, rest = str(error).partition(":")
     return InputError(f"--{name.replace('_', '-')}:{rest}")
@@ -224,12 +224,12 @@ def _tell(options: Fit, output: Path, history: History, found: dict[str, Any], r
     )
 
 
-def _remove(checkpoint: Path) -> None:
+def remove(checkpoint: Path) -> None:
     for file in (checkpoint, previous(checkpoint)):
         file.unlink(missing_ok=True)
 
 
-def _how_to_go_on(checkpoint: Path) -> str:
+def how_to_go_on(checkpoint: Path) -> str:
     if checkpoint.exists():
         return f"stopped; the same command goes on from {checkpoint}"
     return "stopped before the first checkpoint; nothing was written"

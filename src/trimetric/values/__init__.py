@@ -3,7 +3,16 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from trimetric.values.collecting import bins_of as bins_of
+from trimetric.values.collecting import collect as collect
 from trimetric.values.encoder import GridEncoder as GridEncoder
+from trimetric.values.known_moves import Agent as Agent
+from trimetric.values.known_moves import KnownMoves as KnownMoves
+from trimetric.values.known_moves import Plan as Plan
+from trimetric.values.known_moves import PlanScore as PlanScore
+from trimetric.values.known_moves import goal_pairs as goal_pairs
+from trimetric.values.known_moves import judge as judge
+from trimetric.values.known_moves import plan as plan
 from trimetric.values.learning import learn_values as learn_values
 from trimetric.values.learning import paper_config as paper_config
 from trimetric.values.learning import value_model as value_model
@@ -20,6 +29,12 @@ from trimetric.values.planning import greedy_actions as greedy_actions
 from trimetric.values.splits import Split as Split
 from trimetric.values.splits import some_pairs as some_pairs
 from trimetric.values.splits import split_pairs as split_pairs
+from trimetric.values.transition_learning import Method as Method
+from trimetric.values.transition_learning import hold_out_goals as hold_out_goals
+from trimetric.values.transition_learning import learn_from_transitions as learn_from_transitions
+from trimetric.values.transition_learning import transitions_config as transitions_config
+from trimetric.values.transitions import Transitions as Transitions
+from trimetric.values.transitions import read_transitions as read_transitions
 from trimetric.values.worlds import World as World
 
 if TYPE_CHECKING:

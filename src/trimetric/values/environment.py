@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from trimetric import checks
 from trimetric.values.maps import MOVES, GridMap
 from trimetric.values.worlds import World
 
@@ -26,14 +27,15 @@ class GridEnvironment(gymnasium.Env[Observation, np.int64]):
     """Walk to a goal; the reward of a step is minus its cost, and the episode ends at the goal.
 
     Observations are dictionaries of `observation`, `achieved_goal` (the same) and `desired_goal`: pictures
-    (height, width, 3) whose planes are empty, wall and agent.  The actions are north, east, south and west.  One that a
-    wall or a one-way door forbids leaves the agent where it is, at a cost of 1; `info["action_mask"]` tells which can
-    be taken.  `reset(options={"state": 3, "goal": 7})` chooses the ends.
+    (height, width, 3) whose planes are empty, wall and agent, or cells (row, column).  The actions are north, east,
+    south and west.  One that a wall or a one-way door forbids leaves the agent where it is, at a cost of 1;
+    `info["action_mask"]` tells which can be taken.  `reset(options={"state": 3, "goal": 7})` chooses the ends.
 
     Args:
         grid: a map, its text or its name, as for `World`.
         asymmetric: costs, as for `World`.
         cost_seed: of the asymmetric costs.
+        observations: "pictures", or "cells" for row and column, which suit large maps.
         render_mode: "rgb_array", "ansi" or None.
     """
 
@@ -48,17 +50,25 @@ class GridEnvironment(gymnasium.Env[Observation, np.int64]):
         *,
         asymmetric: bool = False,
         cost_seed: int = 0,
+        observations: Literal["pictures", "cells"] = "pictures",
         render_mode: Literal["rgb_array", "ansi"] | None = None,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode: expected one of rgb_array, ansi or None, got {render_mode!r}")
+        checks.one_of("observations", observations, ("pictures", "cells"))
         self.world = World(grid, asymmetric=asymmetric, seed=cost_seed)
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(MOVES))  # type: ignore[assignment]
-        picture = spaces.Box(0, 1, (*self.world.grid.shape, 3), np.uint8)
+        seen: Any = spaces.Box(0, 1, (*self.world.grid.shape, 3), np.uint8)
+        if observations == "cells":
+            seen = spaces.Box(0, np.array(self.world.grid.shape, dtype=np.float32) - 1, dtype=np.float32)
         keys = ("observation", "achieved_goal", "desired_goal")
-        self.observation_space = spaces.Dict(dict.fromkeys(keys, picture))  # type: ignore[assignment]
-        self._pictures = self.world.observations.permute(0, 2, 3, 1).byte().numpy()
+        self.observation_space = spaces.Dict(dict.fromkeys(keys, seen))  # type: ignore[assignment]
+        self._seen = (
+            self.world.grid.cells.astype(np.float32)
+            if observations == "cells"
+            else self.world.observations.permute(0, 2, 3, 1).byte().numpy()
+        )
         self._next, self._cost = self.world.next_state.numpy(), self.world.cost.numpy()
         self.state = self.goal = 0
 
@@ -97,7 +107,7 @@ class GridEnvironment(gymnasium.Env[Observation, np.int64]):
         return colors.repeat(CELL_PIXELS, axis=0).repeat(CELL_PIXELS, axis=1)
 
     def _observe(self) -> Observation:
-        here, there = self._pictures[self.state], self._pictures[self.goal]
+        here, there = self._seen[self.state], self._seen[self.goal]
         return {"observation": here.copy(), "achieved_goal": here.copy(), "desired_goal": there.copy()}
 
     def _info(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from trimetric.siamese import Siamese
 from trimetric.training import fit_many
 from trimetric.training_config import History, TrainingConfig
 from trimetric.values.encoder import GridEncoder, StateEncoder
+from trimetric.values.known_moves import KnownMoves
 from trimetric.values.planning import follow, greedy_actions, score
 from trimetric.values.splits import Split
 from trimetric.values.worlds import World
@@ -107,10 +108,10 @@ def learn_values(
     return histories
 
 
-def temporal_difference(world: World, split: Split, *, polyak: float = POLYAK) -> Bootstrap:
+def temporal_difference(world: World | KnownMoves, split: Split, *, polyak: float = POLYAK) -> Bootstrap:
     """The targets of the training pairs from what the target network says of their next states."""
     state, goal = split.train.unbind(1)
-    ends, costs = world.next_state[state], world.cost[state]  # k, 4
+    ends, costs = world.next_state[state], world.cost[state]  # pairs, actions
     done, n = ends == goal.unsqueeze(1), world.num_states
     asked = (ends >= 0) & ~done
     keys, answer = torch.unique((ends * n + goal.unsqueeze(1))[asked], return_inverse=True)

@@ -1,0 +1,140 @@
+"""`trimetric values fit`"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tyro.conf import arg
+
+from trimetric.cli.general import General, output_file
+from trimetric.tables.errors import InputError
+
+if TYPE_CHECKING:
+    from trimetric.values import Transitions
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValuesFit:
+    """Learn how far each goal is from each state, from logged transitions alone.
+
+      trimetric values fit --env trimetric/Maze-v0 -o model.safetensors
+      trimetric values fit --map rooms.txt --steps 100000 -o model.safetensors
+      trimetric values fit --env MountainCar-v0 --repeat 5 --bins 40 -o model.safetensors
+      trimetric values fit --dataset transitions.npz -o model.safetensors --head interval --epochs 80
+
+    A dataset has the arrays observations and next_observations (n, ...), costs (above 0) or rewards (below 0), and, if
+    known, actions and terminals.  With --env or --map a random walk is logged first, in --dataset or beside the model.
+    A map is a text of # (wall), space (free) and the one-way doors ^ > v <.
+
+    The method "constrained" pushes random states apart as far as the costs that were seen allow, "td" learns by
+    temporal differences.  Some states are never goals in training: trimetric values plan walks to those.
+
+    A run that was stopped goes on when the same command is given again.
+    """
+
+    output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
+    """the model to write, a .safetensors file"""
+    dataset: Annotated[Path | None, arg(metavar="FILE")] = None
+    """an .npz file of transitions; with --env or --map, where to write them"""
+    env: Annotated[str | None, arg(metavar="ID")] = None
+    """a Gymnasium environment whose rewards are below 0"""
+    map: Annotated[Path | None, arg(metavar="FILE")] = None
+    """a text file with a map to walk on"""
+    steps: int = 20_000
+    """of the random walk"""
+    repeat: int = 1
+    """how often each action of it is taken"""
+    bins: Annotated[int | None, arg(metavar="INT")] = None
+    """parts to round each coordinate of an observation to, so that states come again"""
+
+    method: Literal["constrained", "td"] = "constrained"
+    """how to learn"""
+    head: Literal["wide", "deep", "interval", "mahalanobis", "euclidean", "recommended", "mlp"] = "recommended"
+    """the distance between points; mlp is a network that promises nothing"""
+    dim: int = 64
+    """dimensions of the points"""
+    widths: tuple[int, ...] = (256, 256)
+    """hidden layers of the encoder of observations"""
+    waves: int = 4
+    """sines and cosines of each coordinate for the encoder; more of them tell nearer places apart, 0 for none"""
+    concave_units: int = 0
+    """in each concave function on the norm's components; 0 for none"""
+
+    epochs: int = 40
+    """passes over the pairs"""
+    pairs: Annotated[int | None, arg(metavar="INT")] = None
+    """random pairs of a state and a goal; four for each move unless given, at least 20,000"""
+    horizon: Annotated[float | None, arg(metavar="COST")] = None
+    """largest cost of a path to constrain; a third of the longest unless given"""
+    batch_size: int = 1024
+    """pairs a step"""
+    learning_rate: float = 1e-3
+    """of Adam"""
+    held_out: float = 0.1
+    """part of the states that are never goals in training"""
+    restart: bool = False
+    """begin anew, even where a stopped run could go on"""
+    general: General = field(default_factory=General)
+
+    def run(self) -> int:
+        output = output_file("--output", self.output, ".safetensors")
+        if not 0 <= self.held_out < 1:
+            raise InputError(f"--held-out: expected a part from 0 to below 1, got {self.held_out}")
+        if self.env is not None and self.map is not None:
+            raise InputError("--map: expected --env, --map or --dataset alone, got --env too")
+
+        from trimetric.cli.values_train import train
+
+        return train(self, output, self._transitions(output))
+
+    def settings(self) -> dict[str, object]:
+        """The options, as notes can hold them."""
+        plain = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(self).items() if k != "general"}
+        return {**plain, "seed": self.general.seed}
+
+    def _transitions(self, output: Path) -> Transitions:
+        from trimetric.values import read_transitions
+
+        if self.env is None and self.map is None:
+            if self.dataset is None:
+                raise InputError("--dataset: expected a file of transitions, or --env, or --map, got none of them")
+            try:
+                return read_transitions(self.dataset)
+            except ValueError as error:
+                raise InputError(str(error)) from None
+        file = self.dataset or output.with_suffix(".transitions.npz")
+        output_file("--dataset", file, ".npz")
+        found = self._walk()
+        found.write(file)
+        self.general.say(f"{len(found):,} steps of a random walk in {file}")
+        return found
+
+    def _walk(self) -> Transitions:
+        from trimetric.values import bins_of, collect
+
+        try:
+            import gymnasium
+            from gymnasium.wrappers import TimeLimit
+
+            from trimetric.values.environment import EPISODE_STEPS, GridEnvironment
+        except ImportError as error:
+            raise InputError(f"--env: {error}") from None
+        try:
+            if self.map is not None:
+                if not self.map.is_file():
+                    raise InputError(f"--map: {self.map}: no such file")
+                grid = GridEnvironment(self.map.read_text(encoding="utf-8"), observations="cells")
+                # It starts anew somewhere else now and then, or it would not get about on a large map.
+                env: gymnasium.Env = TimeLimit(grid, EPISODE_STEPS)
+            else:
+                cells: dict[str, Any] = {"observations": "cells"} if str(self.env).startswith("trimetric/") else {}
+                env = gymnasium.make(str(self.env), **cells)
+            observe = None if self.bins is None else bins_of(env, self.bins)
+            return collect(env, self.steps, seed=self.general.seed, repeat=self.repeat, observe=observe)
+        except InputError:
+            raise
+        except (ValueError, gymnasium.error.Error) as error:
+            option = "--map" if self.map is not None else f"--env {self.env}"
+            raise InputError(f"{option}: {' '.join(str(error).split())}") from None

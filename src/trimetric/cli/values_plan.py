@@ -1,0 +1,91 @@
+"""`trimetric values plan`"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from trimetric.cli.general import General, output_file
+from trimetric.tables.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValuesPlan:
+    """Walk to goals that were no goals in training, by a model that trimetric values fit wrote.
+
+      trimetric values plan model.safetensors model.transitions.npz
+      trimetric values plan model.safetensors transitions.npz --picture plan.png --pairs 2000
+
+    From each state the move that was seen with the least sum of its cost and the learned distance from there is taken.
+    Printed are success, and SPL: success weighted by the cost of a cheapest path over the moves of the log by that of
+    the walk.
+    """
+
+    model: Annotated[Positional[Path], arg(metavar="MODEL")]
+    """a file that trimetric values fit wrote"""
+    dataset: Annotated[Positional[Path], arg(metavar="TRANSITIONS")]
+    """the .npz file that it was fitted to"""
+    pairs: int = 1000
+    """random starts, each with a random goal"""
+    max_steps: int = 500
+    """after which a walk is given up"""
+    picture: Annotated[Path | None, arg(metavar="FILE")] = None
+    """a .png with some walks and the learned distance to their goals"""
+    general: General = field(default_factory=General)
+
+    def run(self) -> int:
+        picture = None if self.picture is None else output_file("--picture", self.picture, ".png", ".svg", ".pdf")
+        for option, value in (("--pairs", self.pairs), ("--max-steps", self.max_steps)):
+            if value < 1:
+                raise InputError(f"{option}: expected a positive whole number, got {value}")
+        model = self.general.load(self.model)
+
+        import torch
+
+        from trimetric.values import KnownMoves, goal_pairs, hold_out_goals, judge, plan, read_transitions
+        from trimetric.values.pictures import save_plan
+
+        try:
+            moves = KnownMoves(read_transitions(self.dataset))
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        notes = model.notes
+        if notes.get("states") != moves.num_states or notes.get("moves") != len(moves.edges):
+            raise InputError(
+                f"{self.dataset}: expected the transitions that {self.model} was fitted to, "
+                f"{notes.get('states')} states and {notes.get('moves')} moves, "
+                f"got {moves.num_states} and {len(moves.edges)}"
+            )
+        fraction, seed = (notes["settings"][name] for name in ("held_out", "seed"))
+        _, held = hold_out_goals(moves, fraction, seed=seed)
+        unseen = len(held) > 0
+        pairs = goal_pairs(
+            moves, held if unseen else torch.arange(moves.num_states), self.pairs, seed=self.general.seed
+        )
+        try:
+            score = judge(moves, pairs, plan(model.network, moves, pairs, max_steps=self.max_steps))
+        except ValueError as error:
+            raise InputError(f"{self.dataset}: {error}") from None
+        kind = "goals that were none in training" if unseen else "goals, all of them known from training"
+        self.general.say(f"{score.pairs:,} walks to {kind}: success {score.success:.3f}, SPL {score.spl:.3f}")
+        if moves.next_state.shape[1] == 1:
+            self.general.say(
+                "each state of this log has one move, so there was nothing to choose; see --bins of values fit"
+            )
+        if picture is not None:
+            try:
+                save_plan(picture, {"walks": model.network}, moves, pairs[:6], max_steps=self.max_steps)
+            except ValueError as error:
+                raise InputError(f"--picture: {error}") from None
+            self.general.say(f"written: {picture}")
+        self.general.answer(
+            success=score.success,
+            spl=score.spl,
+            pairs=score.pairs,
+            unseen_goals=unseen,
+            picture=None if picture is None else str(picture),
+        )
+        return 0

@@ -1,0 +1,117 @@
+"""What `trimetric values fit` does once it has its transitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+
+import trimetric
+from trimetric.checkpoint import CheckpointError
+from trimetric.cli.network import make_network
+from trimetric.cli.train import about_an_option, how_to_go_on, remove
+from trimetric.encoders import MLP
+from trimetric.model import Model
+from trimetric.siamese import Siamese
+from trimetric.tables.errors import InputError
+from trimetric.training_config import TrainingConfig
+from trimetric.values import KnownMoves, Transitions, hold_out_goals, learn_from_transitions
+
+if TYPE_CHECKING:
+    from trimetric.cli.values_fit import ValuesFit
+
+
+def train(options: ValuesFit, output: Path, transitions: Transitions) -> int:
+    general = options.general
+    if general.torch_device().type != "cpu":
+        raise InputError(f"--device: expected cpu, all that values fit uses, got {general.device!r}")
+    try:
+        moves = KnownMoves(transitions)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    goals, held = hold_out_goals(moves, options.held_out, seed=general.seed)
+    network = _network(options, moves)
+    weights = sum(parameter.numel() for parameter in network.parameters())
+    general.say(
+        f"{len(transitions):,} transitions: {moves.num_states:,} states, {len(moves.edges):,} moves, "
+        f"{len(held):,} states are no goals in training"
+    )
+    general.say(f"{options.head} head in {options.dim} dimensions, {weights:,} weights")
+    checkpoint = output.with_name(output.name + ".checkpoint")
+    if options.restart:
+        remove(checkpoint)
+    elif checkpoint.exists():
+        general.say(f"going on from {checkpoint}")
+    try:
+        history = learn_from_transitions(
+            network,
+            moves,
+            method=options.method,
+            goals=goals,
+            pairs=options.pairs,
+            horizon=options.horizon,
+            config=TrainingConfig(
+                epochs=options.epochs,
+                batch_size=options.batch_size,
+                learning_rate=options.learning_rate,
+                seed=general.seed,
+            ),
+            checkpoint=checkpoint,
+            progress="silent" if general.quiet else "auto",
+        )
+    except CheckpointError as error:
+        raise InputError(f"{error} --restart begins anew.") from None
+    except ValueError as error:
+        raise about_an_option(error) from None
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
+    if not all(bool(value.isfinite().all()) for value in network.parameters()):
+        remove(checkpoint)
+        raise RuntimeError("the training diverged, and nothing was saved; try a lower --learning-rate")
+    notes = {
+        "made_by": f"trimetric {trimetric.__version__}",
+        "settings": options.settings(),
+        "transitions": len(transitions),
+        "states": moves.num_states,
+        "moves": len(moves.edges),
+        "epochs": len(history.epochs),
+    }
+    Model(network.eval(), notes=notes).save(output)
+    remove(checkpoint)
+    general.say(f"loss {history.epochs[0].loss:.4g} -> {history.epochs[-1].loss:.4g} in {len(history.epochs)} epochs")
+    general.say(f"saved in {output}")
+    general.answer(
+        model=str(output),
+        weights=weights,
+        states=moves.num_states,
+        moves=len(moves.edges),
+        epochs=len(history.epochs),
+        loss=history.epochs[-1].loss,
+    )
+    return 0
+
+
+def _network(options: ValuesFit, moves: KnownMoves) -> Siamese:
+    torch.manual_seed(options.general.seed)
+    if moves.states.ndim != 2:
+        raise InputError(
+            f"observations: expected rows of numbers, shape (n, features), got shape (n, "
+            f"{', '.join(map(str, moves.states.shape[1:]))}); flatten them"
+        )
+    features = moves.states.shape[1]
+    try:
+        head = make_network(
+            options.head,
+            objects=1,
+            features=features,
+            dim=options.dim,
+            widths=options.widths,
+            symmetric=False,
+            concave=options.concave_units,
+        ).distance
+        encoder = MLP(features, options.dim, widths=options.widths, waves=options.waves)
+    except (ValueError, RuntimeError) as error:
+        raise error if isinstance(error, InputError) else about_an_option(error) from None
+    encoder.standardize.measure(moves.states)
+    return Siamese(encoder, head)
