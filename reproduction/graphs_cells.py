@@ -14,7 +14,7 @@ BASELINE = "landmarks"
 """in the place of a head: what landmarks say without training, and the statistics of the graph"""
 SAMPLE = 150_000
 SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-FAST_EPOCHS, FAST_STEPS = 20, 2_000
+FAST_EPOCHS, FAST_STEPS, QUICK_STEPS = 20, 2_000, 400
 """with few pairs, as many epochs as make so many steps"""
 QUICK_SIDES = {"3d": 12, "3dd": 12, "3dr": 12, "taxi": 6, "push": 6}
 BATCH = 256
@@ -80,9 +80,10 @@ def cells_of(
 def _recipe(protocol: str, head: str, size: int) -> dict[str, Any]:
     if protocol == "paper":
         return {"epochs": 1000, "calibrated": not HEADS[head].paper}
+    steps_an_epoch = -(-size // BATCH)
     if protocol == "quick":
-        return {"epochs": 10}
-    return {"epochs": max(FAST_EPOCHS, -(-FAST_STEPS // -(-size // BATCH)))}
+        return {"epochs": -(-QUICK_STEPS // steps_an_epoch)}
+    return {"epochs": max(FAST_EPOCHS, -(-FAST_STEPS // steps_an_epoch))}
 
 
 def small(cells: Iterable[Cell]) -> Iterator[Cell]:
