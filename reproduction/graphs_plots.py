@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from reproduction.figures import Figure
 from reproduction.graphs_data import ASYMMETRIC, SYMMETRIC
@@ -14,7 +15,6 @@ from reproduction.graphs_heads import HEADS, PAPER
 from reproduction.graphs_tables import PROTOCOLS, Runs
 from reproduction.rows import Row
 
-DEPTHS = (0, 1, 2, 3)
 COLORS = {
     "Eucl.": "#8c8c8c",
     "WN": "#e07b1f",
@@ -47,16 +47,17 @@ def figures(rows: list[Row]) -> list[Figure]:
 
 
 def _by_pairs(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure:
-    plot = Plot(figsize=(3.4 * len(DEPTHS), 2.9 * len(graphs)), layout="constrained")
-    axes = plot.subplots(len(graphs), len(DEPTHS), squeeze=False, sharey="row", sharex=True)
+    depths = runs.depths(protocol)
+    plot = Plot(figsize=(3.4 * len(depths), 2.9 * len(graphs)), layout="constrained")
+    axes = plot.subplots(len(graphs), len(depths), squeeze=False, sharey="row", sharex=True)
     for line, graph in zip(axes, graphs, strict=True):
-        for ax, depth in zip(line, DEPTHS, strict=True):
+        for ax, depth in zip(line, depths, strict=True):
             _lines(ax, runs, protocol, graph, depth)
             ax.set_title(f"{graph}, {depth} layers", fontsize=10)
         line[0].set_ylabel("test MSE")
     for ax in axes[-1]:
         ax.set_xlabel("training pairs", fontsize=9)
-    _legend(axes[0][-1])
+    _legend(plot)
     label = f"figure_{kind}_graph_learning_curves"
     return Figure(
         label=label,
@@ -81,6 +82,17 @@ def _lines(ax: Axes, runs: Runs, protocol: str, graph: str, depth: int) -> None:
             # Bars of no length leave a logarithmic axis without limits.
             ax.errorbar(x, y, yerr=spread if any(spread) else None, **_style(head), capsize=2, elinewidth=0.8)
     ax.set(xscale="log", yscale="log")
+    sizes = runs.sizes(protocol)
+    ax.set_xticks(sizes, [f"{size / 1000:g}K" for size in sizes])
+    ax.set_xticks([], minor=True)
+    _plain_numbers(ax)
+
+
+def _plain_numbers(ax: Axes) -> None:
+    """20 and 50 on a logarithmic axis, not powers of ten."""
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
     ax.grid(alpha=0.25, which="both")
 
 
@@ -97,9 +109,9 @@ def _by_epoch(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure
                 mean = np.mean(np.array(curves), axis=0)
                 ax.plot(mean[:, 0], mean[:, 3], **_style(head))
         ax.set(title=graph, yscale="log", xlabel="epoch")
-        ax.grid(alpha=0.25, which="both")
+        _plain_numbers(ax)
     axes[0].set_ylabel("test MSE")
-    _legend(axes[-1])
+    _legend(plot)
     return Figure(
         label=f"figure_{kind}_graph_epochs",
         title=f"{kind.capitalize()} graphs: test MSE by epoch with {size:,} pairs, {protocol} protocol",
@@ -109,9 +121,12 @@ def _by_epoch(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure
     )
 
 
-def _legend(ax: Axes) -> None:
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(fontsize=7)
+def _legend(plot: Plot) -> None:
+    """One beside all panels, with every head that any of them has."""
+    found = {label: handle for ax in plot.axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    names = [head for head in HEADS if head in found]
+    if names:
+        plot.legend([found[name] for name in names], names, fontsize=8, loc="outside right upper")
 
 
 def _style(head: str) -> dict[str, Any]:

@@ -55,6 +55,10 @@ class Runs:
     def sizes(self, protocol: str) -> list[int]:
         return sorted({key[3] for key in self.groups if key[0] == protocol})
 
+    def depths(self, protocol: str) -> list[int]:
+        runs = (rows[0] for key, configs in self.groups.items() if key[0] == protocol for rows in configs.values())
+        return sorted({row.settings["depth"] for row in runs})
+
     def choice(
         self, protocol: str, graph: str, head: str, pairs: int, where: Mapping[str, Any] | None = None
     ) -> Choice | None:
