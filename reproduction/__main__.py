@@ -9,6 +9,7 @@ examples:
   python -m reproduction all --quick               everything on a small budget, to see that it works
   python -m reproduction figure1 --paper           with as many epochs and seeds as the paper
   python -m reproduction figure1 --seeds 7 8 9     with seeds of your own
+  python -m reproduction graphs                    without a flag: our fast protocol, a fiftieth of the paper's steps
   python -m reproduction all --dask tcp://HOST:8786   on the workers of a Dask cluster
   python -m reproduction report                    write reproduction/report.html from the ledgers
 """

@@ -48,6 +48,16 @@ EXPERIMENTS: dict[str, Entry] = {
         "metric nearness: triangle fixing, learned metrics and the exact optimum",
         ("table_mn_1", "figure_mn_curves"),
     ),
+    "graphs": Entry(
+        "reproduction.graphs:Graphs",
+        "shortest paths of six graphs from noisy landmarks; without a flag, our fast protocol",
+        (
+            "table_graph_stats",
+            "table_graph_results",
+            "figure_symmetric_graph_learning_curves",
+            "figure_asymmetric_graph_learning_curves",
+        ),
+    ),
     "leaderboard": Entry(
         "reproduction.leaderboard:Leaderboard",
         "every head on graphs, matrices to repair and norms: ranks, times, which to use when",

@@ -16,6 +16,7 @@ from reproduction.experiment import Result, key_of, settings
 from reproduction.figure1 import Cell, Figure1
 from reproduction.ledger import Ledger, Run
 from reproduction.paper import TITLES
+from reproduction.registry import EXPERIMENTS
 from reproduction.report import _command, _deviations, write
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
@@ -47,10 +48,19 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_table_and_figure_of_the_paper_has_its_place(report: Path) -> None:
     text = report.read_text()
     assert re.findall(r'<h2 id="([^"]+)"', text) == [*TITLES, "deviations"]
-    assert "paper 211.8" in text  # without an experiment, the paper's numbers stand alone
+    assert "paper 211.8" in text  # without runs, the paper's numbers stand alone
     assert "no run" in text
-    assert "No experiment makes this yet." in text
+    assert "No experiment makes this yet." not in text
     assert "python -m benchmarks pairwise --save" in text
+
+
+def test_a_table_without_an_experiment_has_its_place_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reproduction.report.EXPERIMENTS", {"figure1": EXPERIMENTS["figure1"]})
+    write(tmp_path, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert re.findall(r'<h2 id="([^"]+)"', text) == [*TITLES, "deviations"]
+    assert "paper 211.8" in text
+    assert "No experiment makes this yet." in text
 
 
 def test_cells_say_what_stands_behind_them(report: Path) -> None:

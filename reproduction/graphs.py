@@ -1,0 +1,79 @@
+"""Shortest paths of large graphs, learned from noisy landmark features (section 3.3, appendix E).
+
+Three protocols, and every row says which: `quick` (small graphs), `fast` (ours, the default budget: a calibrated start,
+weight decay, with 50,000 pairs a fiftieth of the paper's steps) and `paper` (1000 epochs of Adam).  Depth of the
+encoder and weight decay are chosen on validation pairs, and the error on test pairs is reported.  Another seed is
+another start of the network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from reproduction import graphs_plots, graphs_tables
+from reproduction.experiment import Experiment, Result, Scale
+from reproduction.figures import Figure
+from reproduction.graphs_cells import BASELINE, SIZES, Cell, cells_of, small
+from reproduction.graphs_data import Source, load
+from reproduction.graphs_heads import OURS, PAPER
+from reproduction.graphs_runs import baselines, learned
+from reproduction.rows import Row
+from reproduction.tables import Table
+
+
+class Graphs(Experiment[Cell]):
+    """Statistics of the graphs, test errors, and errors by the number of training pairs."""
+
+    name: ClassVar[str] = "graphs"
+
+    def cells(self, scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
+        """In order of what they tell: a sweep that is cut short has the table before the curves."""
+        if scale == "quick":
+            heads = (BASELINE, *PAPER, "Toll IQE")
+            return list(small(cells_of("quick", heads, (3,), (1_000, 5_000), seeds or (0,), weight_decay=1.0)))
+        most, less = SIZES[-1:], SIZES[:-1]
+        if scale == "default":
+            own, every = seeds or (0,), (*PAPER, *OURS)
+            return [
+                *cells_of("fast", (BASELINE,), (0,), most, (0,)),
+                *cells_of("fast", every, (3,), most, own, weight_decay=1.0),
+                *cells_of("fast", every, (3,), most, own, weight_decay=0.1),
+                *cells_of("fast", PAPER, (2, 1, 0), most, own, weight_decay=1.0),
+                *cells_of("fast", every, (3,), less, own, weight_decay=1.0),
+                *cells_of("fast", PAPER, (2, 1, 0), less, own, weight_decay=1.0),
+            ]
+        own = seeds or (0, 1, 2)
+        return [
+            *cells_of("fast", (BASELINE,), (0,), most, (0,)),
+            *cells_of("paper", PAPER, (3, 2, 1, 0), most, own),
+            *cells_of("paper", OURS, (3,), most, own),
+            *cells_of("paper", PAPER, (3, 2, 1, 0), less, own),
+            *cells_of("paper", OURS, (3,), less, own),
+        ]
+
+    def run(self, cell: Cell) -> list[Result]:
+        return self.run_batch([cell])[0]
+
+    def batches(self, cells: list[Cell]) -> list[list[Cell]]:
+        """All seeds of a head at once."""
+        groups: dict[Cell, list[Cell]] = {}
+        for cell in cells:
+            groups.setdefault(replace(cell, seed=0), []).append(cell)
+        return list(groups.values())
+
+    def run_batch(self, cells: list[Cell]) -> list[list[Result]]:
+        first = cells[0]
+        data = load(Source(first.graph, first.map, first.side, first.sample, first.landmarks))  # type: ignore[arg-type]
+        if first.head == BASELINE:
+            return [baselines(data, cell) for cell in cells]
+        return learned(data, cells)
+
+    def tables(self, rows: list[Row]) -> list[Table]:
+        return graphs_tables.tables(rows)
+
+    def figures(self, rows: list[Row]) -> list[Figure]:
+        return graphs_plots.figures(rows)
+
+    def notes(self, rows: list[Row]) -> list[str]:
+        return graphs_tables.notes(rows)

@@ -1,0 +1,102 @@
+"""The heads of the graph experiments: the paper's, ours, and the encoder below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+import trimetric as tm
+from trimetric.encoders import MLP
+
+UNITS = 128
+"""of the layers of the encoder, and of what a head reads"""
+INTERVALS = 512
+"""coordinates for heads of intervals, which have no parameters of their own: 32 groups of 16"""
+CONCAVE = 5
+
+
+@dataclass(frozen=True)
+class Head:
+    """One column of the table."""
+
+    about: str
+    build: Callable[[int, bool], tm.Norm | tm.Distance]
+    """from the length of what it reads, and whether the graph is symmetric; one with tolls reads more"""
+    dim: int = UNITS
+    """of what it reads from an encoder"""
+    metric: bool = True
+    paper: bool = False
+    """whether the paper has it; without calibration under the paper's protocol, then"""
+    encoded: bool = False
+    """whether it makes sense only on top of an encoder, as the features have no coordinates for tolls"""
+    asymmetric: bool = False
+    """whether it is the same as another where the graph is symmetric"""
+
+
+def _wide(dim: int, symmetric: bool, *, form: str = "rectified") -> tm.NeuralMetric:
+    norm = tm.WideNorm(dim, symmetric=True) if symmetric else tm.WideNorm(dim, form=form)  # type: ignore[arg-type]
+    return tm.NeuralMetric(norm, concave_units=CONCAVE)
+
+
+def _deep(dim: int, symmetric: bool, *, activation: str, pool: str) -> tm.Norm:
+    norm = tm.DeepNorm(dim, widths=(UNITS,) * 3, activation=activation, pool=pool)  # type: ignore[arg-type]
+    return tm.Symmetrized(norm) if symmetric else norm
+
+
+def _deep_metric(dim: int, symmetric: bool) -> tm.NeuralMetric:
+    return tm.NeuralMetric(_deep(dim, symmetric, activation="maxrelu", pool="maxmean"), concave_units=CONCAVE)
+
+
+def _intervals(dim: int, symmetric: bool) -> tm.Distance:
+    intervals = tm.IntervalQuasimetric(dim)
+    return tm.SymmetrizedMetric(intervals) if symmetric else intervals
+
+
+def _network(inputs: str) -> Callable[[int, bool], tm.Distance]:
+    return lambda dim, _: tm.MLPDistance(dim, widths=(UNITS,) * 3, inputs=inputs)  # type: ignore[arg-type]
+
+
+HEADS: dict[str, Head] = {
+    "Eucl.": Head("Mahalanobis, rank 128", lambda dim, _: tm.Mahalanobis(dim, rank=UNITS), paper=True),
+    "WN": Head(
+        "32 components of 32, 5 concave units, maxmean, the paper's form",
+        lambda dim, symmetric: _wide(dim, symmetric, form="paper"),
+        paper=True,
+    ),
+    "DN_I": Head(
+        "3 x 128, relu, mean", lambda dim, symmetric: _deep(dim, symmetric, activation="relu", pool="mean"), paper=True
+    ),
+    "DN_N": Head("3 x 128, MaxReLU, 5 concave units, maxmean", _deep_metric, paper=True),
+    "MLP": Head("3 x 128 of both ends, no metric", _network("concatenation"), metric=False, paper=True),
+    "MLP calibrated": Head("the same", _network("concatenation"), metric=False),
+    "MLP difference": Head("3 x 128 of the difference, no metric", _network("difference"), metric=False),
+    "WN rectified": Head("as WN in our form", _wide, asymmetric=True),
+    "IQE": Head("intervals, 32 groups of 16, maxmean", _intervals, dim=INTERVALS),
+    "Toll WN": Head("WN rectified and tolls", lambda *a: tm.TollMetric(_wide(*a)), encoded=True),
+    "Toll DN_N": Head("DN_N and tolls", lambda *a: tm.TollMetric(_deep_metric(*a)), encoded=True),
+    "Toll IQE": Head("IQE and tolls", lambda *a: tm.TollMetric(_intervals(*a)), dim=INTERVALS, encoded=True),
+    "recommended": Head(
+        "tm.recommended: IQE + small WN and tolls",
+        lambda dim, symmetric: tm.recommended(dim + (1 if symmetric else 2), symmetric=symmetric),
+        dim=INTERVALS,
+        encoded=True,
+    ),
+}
+PAPER = tuple(name for name, head in HEADS.items() if head.paper)
+OURS = tuple(name for name in HEADS if name not in PAPER)
+
+
+def make_model(name: str, features: int, depth: int, *, symmetric: bool, calibrated: bool, seed: int) -> tm.Siamese:
+    """A head on an encoder of so many layers with 128 units, the last one linear; with none it reads the features."""
+    torch.manual_seed(seed)
+    head = HEADS[name]
+    if depth == 0 and head.encoded:
+        raise ValueError(f"depth: expected at least 1 below {name!r}, whose tolls are coordinates of its own, got 0")
+    distance = head.build(head.dim if depth else features, symmetric)
+    if calibrated and not isinstance(distance, tm.Calibrated):
+        distance = tm.Calibrated(distance)
+    encoder = MLP(features, distance.dim, widths=(UNITS,) * (depth - 1)) if depth else nn.Identity()
+    return tm.Siamese(encoder, distance)
