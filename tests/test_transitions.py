@@ -328,7 +328,7 @@ def test_a_stopped_run_goes_on_bit_for_bit(tmp_path: Path, log: Transitions) -> 
         if next(calls) == 7:  # one call is of the calibration
             raise StopError
 
-    hook = stopped.distance.register_forward_hook(interrupt)
+    hook = stopped.encoder.register_forward_hook(interrupt)
     often = tm.TrainingConfig(**{**vars(config), "checkpoint_seconds": 0.0})
     with pytest.raises(StopError):
         learn_from_transitions(stopped, log, pairs=2000, config=often, checkpoint=file, progress="silent")
