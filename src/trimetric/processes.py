@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 import torch
 import torch.distributed as dist
 from torch import Tensor
+
+SETTLE_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,9 @@ def connected(device: torch.device) -> Iterator[Processes]:
         yield processes
         dist.barrier()  # who leaves first would close connections that others still use
     finally:
+        # The group's end waits for its threads while it holds the interpreter's lock.  A thread that has still to let
+        # go of its last tensor needs that lock, and both would wait for ever.
+        time.sleep(SETTLE_SECONDS)
         dist.destroy_process_group()
 
 
