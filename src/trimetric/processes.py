@@ -57,10 +57,10 @@ def connected(device: torch.device) -> Iterator[Processes]:
     try:
         yield processes
         dist.barrier()  # who leaves first would close connections that others still use
-    finally:
         # The group's end waits for its threads while it holds the interpreter's lock.  A thread that has still to let
         # go of its last tensor needs that lock, and both would wait for ever.
         time.sleep(SETTLE_SECONDS)
+    finally:
         dist.destroy_process_group()
 
 
