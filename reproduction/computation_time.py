@@ -39,7 +39,7 @@ class ComputationTime(Experiment[NoCell]):
         return []
 
     def run(self, cell: NoCell) -> list[Result]:
-        raise NotImplementedError(f"{cell}: times are measured by {COMMAND}")
+        raise ValueError(f"cell: expected none, as times are measured by {COMMAND}, got {cell}")
 
     def tables(self, rows: list[Row]) -> list[Table]:  # noqa: ARG002
         found = json.loads(self.results.read_text()) if self.results.exists() else {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from reproduction.figures import Figure
@@ -76,6 +76,26 @@ class Experiment(ABC, Generic[C]):
     def run_batch(self, cells: list[C]) -> list[list[Result]]:
         """The results of each cell of a batch, in order.  They must not depend on which cells share the batch."""
         return [self.run(cell) for cell in cells]
+
+
+class StackedExperiment(Experiment[C]):
+    """One whose `run_batch` trains all cells of a stack at once."""
+
+    def stack(self, cell: C) -> Hashable:
+        """The same for cells that are trained together; by default for those that differ in their seed only."""
+        return replace(cell, seed=0)  # type: ignore[type-var]
+
+    def batches(self, cells: list[C]) -> list[list[C]]:
+        stacks: dict[Hashable, list[C]] = {}
+        for cell in cells:
+            stacks.setdefault(self.stack(cell), []).append(cell)
+        return list(stacks.values())
+
+    def run(self, cell: C) -> list[Result]:
+        return self.run_batch([cell])[0]
+
+    @abstractmethod
+    def run_batch(self, cells: list[C]) -> list[list[Result]]: ...
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ another start of the network.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from reproduction import graphs_plots, graphs_tables
-from reproduction.experiment import Experiment, Result, Scale
+from reproduction.experiment import Result, Scale, StackedExperiment
 from reproduction.figures import Figure
 from reproduction.graphs_cells import BASELINE, SIZES, Cell, cells_of, small
 from reproduction.graphs_data import Source, load
@@ -22,7 +21,7 @@ from reproduction.rows import Row
 from reproduction.tables import Table
 
 
-class Graphs(Experiment[Cell]):
+class Graphs(StackedExperiment[Cell]):
     """Statistics of the graphs, test errors, and errors by the number of training pairs."""
 
     name: ClassVar[str] = "graphs"
@@ -51,16 +50,6 @@ class Graphs(Experiment[Cell]):
             *cells_of("paper", PAPER, (3, 2, 1, 0), less, own),
             *cells_of("paper", OURS, (3,), less, own),
         ]
-
-    def run(self, cell: Cell) -> list[Result]:
-        return self.run_batch([cell])[0]
-
-    def batches(self, cells: list[Cell]) -> list[list[Cell]]:
-        """All seeds of a head at once."""
-        groups: dict[Cell, list[Cell]] = {}
-        for cell in cells:
-            groups.setdefault(replace(cell, seed=0), []).append(cell)
-        return list(groups.values())
 
     def run_batch(self, cells: list[Cell]) -> list[list[Result]]:
         first = cells[0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import torch
@@ -18,7 +18,7 @@ from torch import Tensor
 
 import trimetric as tm
 from reproduction import leaderboard_plots, leaderboard_tables
-from reproduction.experiment import Experiment, Result, Scale
+from reproduction.experiment import Result, Scale, StackedExperiment
 from reproduction.figures import Figure
 from reproduction.leaderboard_heads import HEADS, make_model, parameters
 from reproduction.leaderboard_problems import PROBLEMS, Examples, examples
@@ -84,7 +84,7 @@ CONFIGS: dict[Scale, Config] = {
 }
 
 
-class Leaderboard(Experiment[Cell]):
+class Leaderboard(StackedExperiment[Cell]):
     """Errors of every head on every problem, ranks, times, and which head to use when."""
 
     name: ClassVar[str] = "leaderboard"
@@ -98,16 +98,6 @@ class Leaderboard(Experiment[Cell]):
             for seed in seeds or config.seeds
         ]
         return sorted(cells, key=lambda cell: HEADS[cell.head].late)
-
-    def run(self, cell: Cell) -> list[Result]:
-        return self.run_batch([cell])[0]
-
-    def batches(self, cells: list[Cell]) -> list[list[Cell]]:
-        """All seeds of a head on a problem at once."""
-        groups: dict[Cell, list[Cell]] = {}
-        for cell in cells:
-            groups.setdefault(replace(cell, seed=0), []).append(cell)
-        return list(groups.values())
 
     def run_batch(self, cells: list[Cell]) -> list[list[Result]]:
         first = cells[0]

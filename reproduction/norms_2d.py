@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from torch import Tensor
 
 import trimetric as tm
 from reproduction import norms_2d_plots
-from reproduction.experiment import Experiment, Result, Scale
+from reproduction.experiment import Result, Scale, StackedExperiment
 from reproduction.figures import Figure
 from reproduction.norms_2d_claims import SIZES, claims
 from reproduction.norms_2d_data import KINDS, VALUES, Dataset, dataset, turns
@@ -125,7 +125,7 @@ CONFIGS: dict[Scale, Config] = {
 }
 
 
-class Norms2D(Experiment[Cell]):
+class Norms2D(StackedExperiment[Cell]):
     """Three tables of test errors beside the paper's, by validation and in the paper's way, and the balls."""
 
     name: ClassVar[str] = "norms-2d"
@@ -147,16 +147,10 @@ class Norms2D(Experiment[Cell]):
         ]
         return sorted(cells, key=_cost)
 
-    def run(self, cell: Cell) -> list[Result]:
-        return self.run_batch([cell])[0]
-
-    def batches(self, cells: list[Cell]) -> list[list[Cell]]:
+    def stack(self, cell: Cell) -> Hashable:
         """Those of one architecture, size and recipe, whatever their norm and seed."""
-        groups: dict[tuple, list[Cell]] = {}
-        for cell in cells:
-            form = "" if cell.model in ONE_FORM else cell.kind == "asym"
-            groups.setdefault((replace(cell, kind="", seed=0), form), []).append(cell)
-        return list(groups.values())
+        form = "" if cell.model in ONE_FORM else cell.kind == "asym"
+        return replace(cell, kind="", seed=0), form
 
     def run_batch(self, cells: list[Cell]) -> list[list[Result]]:
         data = [dataset(cell.kind, cell.size, cell.seed) for cell in cells]

@@ -6,7 +6,7 @@ Another seed is another start of the network and, in the asymmetric worlds, anot
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ import torch
 
 import trimetric as tm
 from reproduction import values_heat, values_plots, values_tables
-from reproduction.experiment import Experiment, Result, Scale
+from reproduction.experiment import Result, Scale, StackedExperiment
 from reproduction.figures import Figure
 from reproduction.rows import Row
 from reproduction.tables import Table
@@ -72,7 +72,7 @@ ASYMMETRIC = [("FourRoom", True), ("Maze", True)]
 SYMMETRIC = [("FourRoom", False), ("Maze", False)]
 
 
-class Values(Experiment[Cell]):
+class Values(StackedExperiment[Cell]):
     """SPL against the fraction of goals seen, heat maps, and the paper's claims."""
 
     name: ClassVar[str] = "values"
@@ -94,15 +94,9 @@ class Values(Experiment[Cell]):
             *_cells(ASYMMETRIC, (0.5,), MAIN, 1000, few, "state"),
         ]
 
-    def run(self, cell: Cell) -> list[Result]:
-        return self.run_batch([cell])[0]
-
-    def batches(self, cells: list[Cell]) -> list[list[Cell]]:
-        """The seeds of a head in a world at once; those that come later in the list, later."""
-        groups: dict[tuple[Cell, bool], list[Cell]] = {}
-        for cell in cells:
-            groups.setdefault((replace(cell, seed=0), cell.seed >= 3), []).append(cell)
-        return list(groups.values())
+    def stack(self, cell: Cell) -> Hashable:
+        """The seeds of a head in a world; those that come later in the list, later."""
+        return replace(cell, seed=0), cell.seed >= 3
 
     def run_batch(self, cells: list[Cell]) -> list[list[Result]]:
         worlds = [World(cell.world, asymmetric=cell.asymmetric, seed=cell.seed) for cell in cells]
