@@ -110,7 +110,7 @@ _RESULTS = (
     "grids have 1,000), the error is that of as many others after the last epoch. MLPs and the affine fit are no "
     "metrics. In the paper's protocol the paper's five heads start uncalibrated, else all are calibrated, the MLP too. "
     "The landmark columns need no training. The road network of `to` is another city's than the paper's. See "
-    "deviations D50, D51, D52, D53 and D54."
+    "deviations D29, D30, D31, D32 and D33."
 )
 
 
@@ -140,7 +140,7 @@ def _stats(rows: list[Row]) -> Table:
         cells=cells,
         note="Generated with seed 0. "
         + (f"Roads: {', '.join(maps)}, (c) OpenStreetMap contributors, ODbL. " if maps else "")
-        + "Data: seconds for pairs and landmarks, less where a run that was stopped went on. See deviation D50.",
+        + "Data: seconds for pairs and landmarks, less where a run that was stopped went on. See deviation D29.",
     )
 
 

@@ -56,7 +56,7 @@ def tables(rows: list[Row]) -> list[Table]:
 _SPL = (
     "Goals in the lower part of the map are held out; at 1 the training pairs are judged. V(g, g) = 0 in the greedy "
     "policy, at most 121 steps, last epoch. The paper shows these numbers as curves only. Another seed is another "
-    "start and, in asymmetric worlds, other costs. See deviations D30, D32, D34, D35, D36 and D37."
+    "start and, in asymmetric worlds, other costs. See deviations D21, D23, D25, D26, D27 and D28."
 )
 _STATES = "The agent is never in the lower part of the map while training, so that moves there are unknown."
 

@@ -25,7 +25,7 @@ class GridEncoder(Described):
     Args:
         height, width: of the observed grid, at least 5.
         dim: of the embedding.
-        filters: of the two convolutions (the paper prints 62 for the second, see deviation D31).
+        filters: of the two convolutions (the paper prints 62 for the second, see deviation D22).
         hidden: width of the first dense layer.
     """
 
