@@ -8,29 +8,24 @@ it (deviation D20).
 
 from __future__ import annotations
 
-import itertools
-import statistics
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 import trimetric as tm
-from reproduction import norms_2d_plots
+from reproduction import norms_2d_plots, norms_2d_tables
 from reproduction.experiment import Result, Scale, StackedExperiment
 from reproduction.figures import Figure
-from reproduction.norms_2d_claims import SIZES, claims
-from reproduction.norms_2d_data import KINDS, VALUES, Dataset, dataset, turns
-from reproduction.paper import paper_values
-from reproduction.rows import Row, longest, pick
-from reproduction.tables import Column, Measured, Table, measured
+from reproduction.norms_2d_claims import claims
+from reproduction.norms_2d_data import KINDS, SIZES, VALUES, Dataset, dataset, turns
+from reproduction.norms_2d_models import MODELS, ONE_FORM, OUR_SHAPES, RECIPES, SHAPES, SMALL_BATCH, Shapes
+from reproduction.rows import Row
+from reproduction.tables import Table
 
-LABELS = {"1": "table_2d_norm_results", "2": "table_2d_norm_results_2", "0.5": "table_2d_norm_results_0.5"}
-SMALL_BATCH = 16
 DIRECTIONS = 120
-Cells = dict[tuple[str, str], Measured | str | None]
 REACH = torch.linspace(0.01, 4, 400)
 """lengths at which a model that is no norm is asked for its balls"""
 
@@ -49,49 +44,6 @@ class Cell:
     seed: int
     recipe: str = "paper"
     batch_size: int = SMALL_BATCH
-
-
-def _deep(shape: tuple[int, ...], symmetric: bool) -> tm.Norm:
-    depth, width = shape
-    norm = tm.DeepNorm(2, widths=(width,) * depth)
-    return tm.Symmetrized(norm) if symmetric else norm
-
-
-def _wide(shape: tuple[int, ...], symmetric: bool, form: Any) -> tm.Norm:
-    components, width = shape
-    if symmetric:
-        return tm.WideNorm(2, components=components, width=width, symmetric=True)
-    return tm.WideNorm(2, components=components, width=width, form=form)
-
-
-# Symmetric targets get the symmetric form, where a model has one.
-MODELS: dict[str, Callable[[tuple[int, ...], bool], tm.Norm | tm.Distance]] = {
-    "Maha": lambda *_: tm.Mahalanobis(2),
-    "DN": _deep,
-    "WN": lambda shape, symmetric: _wide(shape, symmetric, "paper"),
-    "MLP": lambda shape, _: tm.MLPDistance(2, widths=(shape[1],) * shape[0]),
-    "WN rectified": lambda shape, _: _wide(shape, False, "rectified"),
-}
-ONE_FORM = ("Maha", "MLP", "WN rectified")
-"""models that are the same for symmetric and asymmetric targets"""
-METRICS = ("Maha", "DN", "WN", "WN rectified")
-
-DEEP = tuple(itertools.product((2, 3, 4, 5), (10, 50, 250)))
-WIDE = tuple(itertools.product((2, 10, 50), (2, 10, 50)))
-Shapes = dict[str, tuple[tuple[int, ...], ...]]
-SHAPES: Shapes = {
-    "Maha": ((),),
-    "DN": DEEP,
-    "WN": WIDE,
-    "MLP": DEEP,
-    "WN rectified": WIDE,
-}
-
-RECIPES = {
-    "paper": tm.TrainingConfig(learning_rate=1e-3, schedule="constant", calibrate=False),
-    "ours": tm.TrainingConfig(learning_rate=1e-2, schedule="cosine"),
-}
-"""Adam at 1e-3 as the paper has it; a calibrated start and a cosine from 1e-2"""
 
 
 @dataclass(frozen=True)
@@ -113,15 +65,10 @@ _FEW: Shapes = {
     "WN rectified": ((10, 10),),
 }
 _SOME = {name: tuple(s for s in shapes if 250 not in s and 2 not in s[1:]) for name, shapes in SHAPES.items()}
-_OURS: Shapes = {
-    "DN": ((2, 50), (3, 50)),
-    "WN": ((10, 10), (50, 10)),
-    "WN rectified": ((10, 10), (50, 10)),
-}
 CONFIGS: dict[Scale, Config] = {
     "quick": Config(200, (0,), _FEW, {}),
-    "default": Config(1000, (0, 1, 2), _SOME, _OURS),
-    "paper": Config(5000, (0, 1, 2, 3, 4), SHAPES, _OURS),
+    "default": Config(1000, (0, 1, 2), _SOME, OUR_SHAPES),
+    "paper": Config(5000, (0, 1, 2), SHAPES, OUR_SHAPES),
 }
 
 
@@ -176,21 +123,18 @@ class Norms2D(StackedExperiment[Cell]):
         return [_results(*run) for run in zip(cells, models, histories, data, strict=True)]
 
     def tables(self, rows: list[Row]) -> list[Table]:
-        honest = [_table(rows, value, "test", "validation") for value in VALUES]
-        papers_way = [_table(rows, value, "best test", None) for value in VALUES]
-        beyond = [_our_recipe(rows), _batches(rows), _against_best(rows)]
-        return [honest[0], papers_way[0], *beyond, honest[1], papers_way[1], honest[2], papers_way[2]]
+        return norms_2d_tables.tables(rows)
 
     def notes(self, rows: list[Row]) -> list[str]:
-        return claims(rows, _measure_chosen)
+        return claims(rows, norms_2d_tables.error_of)
 
     def figures(self, rows: list[Row]) -> list[Figure]:
-        return norms_2d_plots.figures(lambda kind, size, model: _ball_rows(rows, kind, size, model))
+        return norms_2d_plots.figures(lambda kind, size, model: norms_2d_tables.ball_row(rows, kind, size, model))
 
 
 def _cost(cell: Cell) -> tuple[bool, bool, int]:
     """The widest last, those of every scale first, then cheap ones: a sweep that is cut short has a bit of each."""
-    usual = cell.shape in (*_FEW[cell.model], *_OURS.get(cell.model, ()))
+    usual = cell.shape in (*_FEW[cell.model], *OUR_SHAPES.get(cell.model, ()))
     work = cell.size * (max(cell.shape, default=1) if cell.model in ("DN", "MLP") else 10)
     return 250 in cell.shape, not usual, work
 
@@ -237,146 +181,3 @@ def _first(along: Tensor, value: float) -> float | None:
     i = int(crossing[0])
     part = (value - along[i]) / (along[i + 1] - along[i])
     return round((REACH[i] + part * (REACH[i + 1] - REACH[i])).item(), 4)
-
-
-def _of(kind: str, size: int, model: str, recipe: str, *, small_batch: bool | None = None) -> dict[str, Any]:
-    small = recipe == "ours" if small_batch is None else small_batch
-    batch_size = SMALL_BATCH if small else size
-    return {"kind": kind, "size": size, "model": model, "recipe": recipe, "batch_size": batch_size}
-
-
-def _best_shape(rows: list[Row], where: dict[str, Any], criterion: str) -> list[int] | None:
-    """The architecture with the least mean of the criterion over the seeds, among those trained longest."""
-    found = pick(rows, criterion, where)
-    longest_trained = max((row.epochs for row in found), default=0)
-    means: dict[tuple, list[float]] = {}
-    for row in found:
-        if row.epochs == longest_trained:
-            means.setdefault(tuple(row.settings["shape"]), []).append(row.value)
-    if not means:
-        return None
-    most = max(len(values) for values in means.values())
-    full = {shape: statistics.fmean(values) for shape, values in means.items() if len(values) == most}
-    return list(min(full, key=lambda shape: full[shape]))
-
-
-def _measure(rows: list[Row], where: dict[str, Any], metric: str, criterion: str) -> Measured | None:
-    shape = _best_shape(rows, where, criterion)
-    return None if shape is None else measured(pick(rows, metric, {**where, "shape": shape}))
-
-
-def _measure_chosen(rows: list[Row], kind: str, size: int, model: str, value: str) -> Measured | None:
-    return _measure(rows, _of(kind, size, model, "paper"), f"test {value}", "validation")
-
-
-def _table(rows: list[Row], value: str, prefix: str, criterion: str | None) -> Table:
-    names = [f"{kind} {size}" for kind in KINDS for size in SIZES]
-    metric = f"{prefix} {value}"
-    cells: Cells = {
-        (f"{kind} {size}", model): _measure(rows, _of(kind, size, model, "paper"), metric, criterion or metric)
-        for kind in KINDS
-        for size in SIZES
-        for model in MODELS
-    }
-    way = "chosen by validation" if criterion else "chosen on the test set, the paper's way"
-    return Table(
-        label=LABELS[value],
-        title=f"Norms of the plane: test MSE at norm value {value}, {way}",
-        corner="norm, vectors",
-        columns=[Column(model, format=".1e") for model in MODELS],
-        rows=names,
-        cells=cells,
-        note=f"Mean over random hulls (of square and diamond: over seeds); early stopping and architecture {way}. "
-        "Adam at 1e-3 on the whole set, as in the released code. Symmetric targets get the symmetric DN and WN.",
-    )
-
-
-def _our_recipe(rows: list[Row]) -> Table:
-    cells: Cells = {
-        (f"{kind} {size}", model): _measure(rows, _of(kind, size, model, "ours"), "test 1", "validation")
-        for kind in KINDS
-        for size in SIZES
-        for model in _OURS
-    }
-    return Table(
-        label="table_2d_norm_recipe",
-        title="The same by our recipe: test MSE at norm value 1, chosen by validation",
-        corner="norm, vectors",
-        columns=[Column(model, format=".1e") for model in _OURS],
-        rows=[f"{kind} {size}" for kind in KINDS for size in SIZES],
-        cells=cells,
-        note="The scale is calibrated before the first step, and the rate falls from 1e-2 to 0 by a cosine. Fewer "
-        "shapes are tried: " + "; ".join(f"{model} {_list(shapes)}" for model, shapes in _OURS.items()) + ".",
-    )
-
-
-_BATCHES = {"whole set": False, "batches of 16": True}
-
-
-def _batches(rows: list[Row]) -> Table:
-    """The text of the paper has mini-batches of 16, its code the whole set."""
-    cells: Cells = {}
-    for (model, shapes), kind, (name, small) in itertools.product(_OURS.items(), KINDS, _BATCHES.items()):
-        of_these = [row for row in rows if tuple(row.settings["shape"]) in shapes]
-        where = _of(kind, SIZES[-1], model, "paper", small_batch=small)
-        cells[f"{kind} {SIZES[-1]}", f"{model}, {name}"] = _measure(of_these, where, "test 1", "validation")
-    return Table(
-        label="table_2d_norm_batches",
-        title="Mini-batches of 16, as the text of the paper has it: test MSE at norm value 1, chosen by validation",
-        corner="norm, vectors",
-        columns=[Column(f"{model}, {name}", format=".1e") for model in _OURS for name in _BATCHES],
-        rows=[f"{kind} {SIZES[-1]}" for kind in KINDS],
-        cells=cells,
-        note="Eight times as many steps in the same number of epochs. The better of two shapes each: "
-        + "; ".join(f"{model} {_list(shapes)}" for model, shapes in _OURS.items())
-        + ".",
-    )
-
-
-def _list(shapes: tuple[tuple[int, ...], ...]) -> str:
-    return ", ".join("x".join(map(str, shape)) for shape in shapes)
-
-
-def _against_best(rows: list[Row]) -> Table:
-    """Our best metric of each row against the paper's best."""
-    names = [f"{kind} {size}" for kind in KINDS for size in SIZES]
-    cells: Cells = {}
-    for value, (kind, size) in itertools.product(VALUES, itertools.product(KINDS, SIZES)):
-        candidates = [
-            (least, model, recipe)
-            for model, recipe in itertools.product(METRICS, RECIPES)
-            if (least := _measure(rows, _of(kind, size, model, recipe), f"test {value}", "validation")) is not None
-        ]
-        if not candidates:
-            continue
-        ours, model, recipe = min(candidates, key=lambda candidate: candidate[0].value)
-        theirs = min(paper_values(LABELS[value])[f"{kind} {size}"].values())
-        by = model if recipe == "paper" else f"{model}, our recipe"
-        luckiest = min(
-            row.value
-            for name, way in itertools.product(METRICS, RECIPES)
-            for row in pick(rows, f"best test {value}", _of(kind, size, name, way))
-        )
-        verdict = "reaches" if ours.value <= theirs else "by its best run" if luckiest <= theirs else "misses"
-        text = f"{verdict}: {ours.value:.1e} ({by}), best run {luckiest:.1e}, against {theirs:.1e}"
-        cells[f"{kind} {size}", f"at {value}"] = text
-    return Table(
-        label="table_2d_norm_best",
-        title="Our best metric of each row against the paper's best",
-        corner="norm, vectors",
-        columns=[Column(f"at {value}", better=None) for value in VALUES],
-        rows=names,
-        cells=cells,
-        note="Ours: the mean over hulls (of square and diamond: over seeds), chosen by validation. Best run: the least "
-        "test error of any run and epoch, for the paper chooses on the test set. The paper's: the least number of its "
-        "row, from one hull and one run of each model. With 16 vectors many faces of a ball are seen by one vector "
-        "or none, so that the error in other directions is a matter of luck: runs differ by orders of magnitude, and "
-        "their mean is that of the worst. It is there that we miss.",
-    )
-
-
-def _ball_rows(rows: list[Row], kind: str, size: int, model: str) -> Row | None:
-    """The balls that the best architecture learned of the first hull."""
-    where = _of(kind, size, model, "paper")
-    shape = _best_shape(rows, where, "validation")
-    return None if shape is None else next(iter(longest(pick(rows, "balls", {**where, "shape": shape}))), None)

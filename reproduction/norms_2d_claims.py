@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from reproduction.norms_2d_data import KINDS
+from reproduction.norms_2d_data import KINDS, SIZES
 from reproduction.paper import paper_values
 from reproduction.rows import Row
 from reproduction.tables import Measured
 
-SIZES = (16, 128)
 WIDE = ("WN", "WN rectified")
 Measure = Callable[[list[Row], str, int, str, str], Measured | None]
 """the mean test error of a model on a kind of norm, from so many vectors, at a norm value"""

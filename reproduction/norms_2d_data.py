@@ -13,6 +13,8 @@ from torch import Tensor
 import trimetric as tm
 
 KINDS = ("sym", "asym", "square", "diamond")
+SIZES = (16, 128)
+"""vectors to train on"""
 VALUES = ("1", "2", "0.5")
 """norm values to test at, as the paper's tables order them"""
 TEST_VECTORS = 500

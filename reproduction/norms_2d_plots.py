@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
 
 from reproduction.figures import Figure
-from reproduction.norms_2d_data import VALUES, ball, dataset, turns
+from reproduction.norms_2d_data import SIZES, VALUES, ball, dataset, turns
 from reproduction.rows import Row
 
 TRUE, LEARNED, SEEN = "#3b6fb6", "#c0392b", "#2e8b57"
@@ -18,7 +18,6 @@ FIGURES = {
     "figure_2d_norm_balls_appendix_squares": (("square", "diamond"), ("Maha", "MLP", "DN", "WN")),
     "figure_2d_norm_balls_appendix_hull": (("sym", "asym"), ("Maha", "MLP", "DN", "WN", "WN rectified")),
 }
-SIZES = (16, 128)
 
 Find = Callable[[str, int, str], Row | None]
 """the row with the balls of a kind, a size and a model"""

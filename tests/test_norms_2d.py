@@ -7,6 +7,8 @@ import pytest
 from reproduction.norms_2d import Norms2D
 from reproduction.norms_2d_claims import claims
 from reproduction.norms_2d_data import KINDS, VALUES, ball, dataset
+from reproduction.norms_2d_tables import error_of
+from reproduction.rows import Row
 from reproduction.tables import Measured
 
 
@@ -61,3 +63,17 @@ def test_claims_that_fail() -> None:
 
 def test_claims_without_runs_are_left_out() -> None:
     assert judged({}, {}) == []
+
+
+def test_an_architecture_is_chosen_by_the_seeds_that_most_have() -> None:
+    errors = {(2, 10): [0.2, 0.2], (2, 50): [0.1, 0.1], (3, 50): [0.3, 0.3, 0.0, 0.0, 0.0]}
+    settings = {"kind": "sym", "size": 16, "model": "DN", "recipe": "paper", "batch_size": 16}
+    rows = [
+        Row("norms-2d", str(shape), seed, metric, value, 5, 1.0, "", "", {**settings, "shape": list(shape)}, "", (1, 1))
+        for shape, values in errors.items()
+        for seed, value in enumerate(values)
+        for metric in ("validation", "test 1")
+    ]
+    found = error_of(rows, "sym", 16, "DN", "1")
+    assert found is not None
+    assert found.value == pytest.approx(0.1)
