@@ -190,7 +190,8 @@ def _error_table(title: str, names: list[str], found: list[Scores]) -> Table:
         columns=[Column(PROBLEMS[name].column(size)) for name in names for size in PROBLEMS[name].trainings],
         rows=[head for head in HEADS if head in there],
         cells=cells,
-        note=f"Error: {unit}; mean over seeds, another one each.{discounted}",
+        note=f"Error: {unit}; mean over seeds, each another distance.{discounted}",
+        trained_in="steps",
     )
 
 

@@ -214,6 +214,10 @@ def _runs_behind(rows: list[Row]) -> list[str]:
     return texts
 
 
+def _column(name: str, *, comparable: bool) -> Column:
+    return Column(name, format=".3g" if name.startswith("J") else ".0f", better="lower" if comparable else None)
+
+
 def _table(rows: list[Row], symmetric: str, asymmetric: str, recipe: str, title: str, *, metric: str = "J") -> Table:
     cells: dict[tuple[str, str], Measured | str | None] = {}
     largest_n = max((row.settings["n"] for row in rows), default=0)
@@ -227,9 +231,7 @@ def _table(rows: list[Row], symmetric: str, asymmetric: str, recipe: str, title:
         title=f"Metric nearness, {largest_n or 200} objects: {title}",
         corner="method",
         columns=[
-            Column(f"{column} ({mark})", format=".3g" if column == "J" else ".0f")
-            for mark in ("S", "A")
-            for column in ("J", "broken")
+            _column(f"{column} ({mark})", comparable=metric == "J") for mark in ("S", "A") for column in ("J", "broken")
         ],
         rows=list(NAMES),
         cells=cells,

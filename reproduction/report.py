@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ class CellView:
     verdict: str = ""
     behind: tuple[str, ...] = ()
     """how many seeds and epochs, a line each"""
+    is_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class TableView:
     corner: str
     columns: list[str]
     lines: list[tuple[str, list[CellView]]]
+    every: str
+    """what stands behind all cells alike"""
     note: Markup
     command: str
 
@@ -108,7 +111,8 @@ def _sections(
         home = table.label if table.label in tables else home
         runs |= table.runs
         made_by = table.command or _command(experiment, table.runs)
-        tables[home].append(_table(table, made_by, verdicts))
+        if table.rows:
+            tables[home].append(_table(table, made_by, verdicts))
     home = labels[0]
     command = _command(experiment, runs or {(row.config, row.seed) for row in rows})
     for figure in experiment.figures(rows):
@@ -170,9 +174,22 @@ def _table(table: Table, command: str, verdicts: Counter[str]) -> TableView:
             if column.better is not None and table.printed(row, column.name) is not None:
                 verdicts[view.verdict or "empty"] += 1
         lines.append((row, views))
-    return TableView(
-        table.title, table.corner, [column.name for column in table.columns], lines, _linked(table.note), command
-    )
+    lines, every = _told_once(lines)
+    columns = [column.name for column in table.columns]
+    return TableView(table.title, table.corner, columns, lines, every, _linked(table.note), command)
+
+
+def _told_once(lines: list[tuple[str, list[CellView]]]) -> tuple[list[tuple[str, list[CellView]]], str]:
+    """The cells without what stands behind all of them alike, and that."""
+    behind = [view.behind for _, views in lines for view in views if view.behind]
+    if len(behind) < 2:
+        return lines, ""
+    alike = [line for line in behind[0] if all(line in each for each in behind)]
+    shorter = [
+        (row, [replace(view, behind=tuple(line for line in view.behind if line not in alike)) for view in views])
+        for row, views in lines
+    ]
+    return shorter, ", ".join(alike)
 
 
 def _cell(table: Table, row: str, column: Column) -> CellView:
@@ -181,24 +198,24 @@ def _cell(table: Table, row: str, column: Column) -> CellView:
     if cell is None:
         return CellView("no run", "", paper=theirs)
     if isinstance(cell, str):
-        return CellView(cell, cell, paper=theirs)
+        return CellView(cell, cell, paper=theirs, is_text=True)
     return CellView(
         value=ours(cell, column),
         sort=repr(cell.value),
         spread="" if cell.statistic == "best" else spread(cell, column),
         paper=theirs,
         verdict=table.verdict(row, column) or "",
-        behind=_behind(cell, column),
+        behind=_behind(cell, column, table.trained_in),
     )
 
 
-def _behind(cell: Measured, column: Column) -> tuple[str, ...]:
+def _behind(cell: Measured, column: Column, trained_in: str) -> tuple[str, ...]:
     if not cell.seeds:
         return ()
     lines = ["1 seed" if cell.seeds == 1 else f"{cell.seeds} seeds"]
     if cell.statistic == "best" and cell.seeds > 1:
         lines = [f"best of {cell.seeds} seeds", spread(cell, column)]
-    return (*lines, f"{cell.epochs:,} epochs") if cell.epochs else tuple(lines)
+    return (*lines, f"{cell.epochs:,} {trained_in}") if cell.epochs else tuple(lines)
 
 
 def _linked(text: str) -> Markup:

@@ -82,6 +82,8 @@ class Table:
     note: str = ""
     command: str | None = None
     """what makes it, where that is not the experiment's command"""
+    trained_in: Literal["epochs", "steps"] = "epochs"
+    """what the `epochs` of the runs count"""
     paper: dict[str, dict[str, Printed]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -129,8 +131,12 @@ def written(value: Printed) -> str:
 
 
 def ours(cell: Measured, column: Column) -> str:
-    """Our number as the column wants it."""
-    return _short(format(cell.value, column.format))
+    """Our number as the column wants it; three digits of it as 1.00 and 1,180 rather than 1 and 1.18e3."""
+    if column.format != ".3g" or not math.isfinite(cell.value) or cell.value == int(cell.value) < 1000:
+        return _short(format(cell.value, column.format))
+    if 1000 <= abs(cell.value) < 1e7:
+        return format(cell.value, ",.0f")
+    return _short(format(cell.value, "#.3g").rstrip("."))
 
 
 def spread(cell: Measured, column: Column) -> str:

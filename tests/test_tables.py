@@ -89,3 +89,21 @@ def test_ours_and_spread() -> None:
     assert (ours(cell, Column("")), spread(cell, Column(""))) == ("1.23e-5", "± 2e-6")
     best = Measured(1.0, None, 3, 10, "best", 2.5, frozenset())
     assert (ours(best, Column("")), spread(best, Column(""))) == ("1", "worst 2.5")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (3.0, "3"),
+        (1.0004, "1.00"),
+        (0.01931, "0.0193"),
+        (145.7, "146"),
+        (1183.2, "1,183"),
+        (3.21e-6, "3.21e-6"),
+    ],
+)
+def test_three_digits(value: float, text: str) -> None:
+    cell = measured(rows(value))
+    assert cell is not None
+    assert ours(cell, Column("mse")) == text
