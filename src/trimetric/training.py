@@ -20,7 +20,8 @@ from trimetric.pair_data import PairData, Pairs
 from trimetric.processes import clear_loss_of_workers, connected
 from trimetric.progress import Shown, TrainingProgress
 from trimetric.siamese import Siamese
-from trimetric.trainees import Single, Stack, calibrate
+from trimetric.stacked_trainee import Stack
+from trimetric.trainees import Single, calibrate
 from trimetric.training_config import Epoch, History, TrainingConfig
 from trimetric.training_run import TrainingRun, shuffled
 
