@@ -22,6 +22,7 @@ from reproduction.tables import Column, Measured, Table, ours, spread, written
 
 HERE = Path(__file__).parent
 DEVIATIONS = HERE.parent / "docs" / "deviations.md"
+_NUMBER = re.compile(r"[-\d.,e]+")
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ def _cell(table: Table, row: str, column: Column) -> CellView:
     if cell is None:
         return CellView("no run", "", paper=theirs)
     if isinstance(cell, str):
-        return CellView(cell, cell, paper=theirs, is_text=True)
+        return CellView(cell, cell, paper=theirs, is_text=not _NUMBER.fullmatch(cell))
     return CellView(
         value=ours(cell, column),
         sort=repr(cell.value),
