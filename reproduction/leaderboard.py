@@ -80,7 +80,7 @@ _PROMPT = tuple(name for name, head in HEADS.items() if not head.late)
 CONFIGS: dict[Scale, Config] = {
     "quick": Config(tuple((name, 24) for name in _DIGRAPHS), _FEW, (0.05,), 150, (0,)),
     "default": Config(_columns((3, 70)), _PROMPT, (0.01, 0.1), 300, (0, 1)),
-    "paper": Config(_columns((3, 70), (24, 8, 1)), tuple(HEADS), (0.005, 0.04, 0.3), 700, (0, 1, 2, 3, 4)),
+    "paper": Config(_columns((3, 70), (1, 8, 24)), tuple(HEADS), (0.005, 0.04, 0.3), 700, (0, 1, 2, 3, 4)),
 }
 
 

@@ -38,7 +38,7 @@ class Head:
     plain: bool = True
     """neither tolls nor a sum of others on top"""
     late: bool = False
-    """so slow that its cells come after those of all others"""
+    """its cells come after those of all others: it is slow, or a combination that others turned out to beat"""
 
 
 def _deep(dim: int, size: int) -> tm.DeepNorm:
@@ -53,9 +53,17 @@ def _interval(size: int) -> tm.IntervalQuasimetric:
     return tm.IntervalQuasimetric(16 * size)
 
 
+def _small_wide(size: int) -> tm.WideNorm:
+    """So small that nearly all parameters are left for the embedding."""
+    return tm.WideNorm(16 * size, components=8, width=8)
+
+
 def _mostly_intervals(size: int) -> tm.WideMetric:
-    """Beside a Wide Norm so small that the intervals keep nearly all of the embedding."""
-    return tm.WideMetric([tm.WideNorm(16 * size, components=8, width=8), _interval(size)])
+    return tm.WideMetric([_small_wide(size), _interval(size)])
+
+
+def _three(size: int) -> tm.WideMetric:
+    return tm.WideMetric([_small_wide(size), tm.ResidualMetric(16 * size), _interval(size)])
 
 
 HEADS: dict[str, Head] = {
@@ -126,6 +134,7 @@ HEADS: dict[str, Head] = {
             "Mixed",
             lambda dim, size: tm.WideMetric([_deep(dim, size), tm.IntervalQuasimetric(dim)]),
             plain=False,
+            late=True,
         ),
         Head("IQE + small WN", "weighted sum, WN 8x8", "Mixed", lambda _, size: _mostly_intervals(size), plain=False),
         Head(
@@ -135,12 +144,15 @@ HEADS: dict[str, Head] = {
             lambda _, size: tm.TollMetric(_mostly_intervals(size)),
             plain=False,
         ),
+        Head("IQE + WN + MRN", "weighted sum, WN 8x8", "Mixed", lambda _, size: _three(size), plain=False),
+        Head("Toll IQE + WN + MRN", "and tolls", "Mixed", lambda _, size: tm.TollMetric(_three(size)), plain=False),
         Head(
             "Toll NM IQE",
             "IQE, concave units and tolls",
             "Interval",
             lambda _, size: tm.TollMetric(tm.NeuralMetric(_interval(size))),
             plain=False,
+            late=True,
         ),
         Head(
             "Toll IQE + WN 32x32",
@@ -148,6 +160,7 @@ HEADS: dict[str, Head] = {
             "Mixed",
             lambda _, size: tm.TollMetric(tm.WideMetric([tm.WideNorm(size), tm.IntervalQuasimetric(size)])),
             plain=False,
+            late=True,
         ),
         Head(
             "MLP",

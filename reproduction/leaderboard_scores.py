@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reproduction.leaderboard_heads import HEADS, is_metric
 from reproduction.leaderboard_problems import PROBLEMS
@@ -77,13 +77,16 @@ def columns(rows: list[Row]) -> list[Column]:
 def complete(found: Iterable[Column]) -> list[Column]:
     """The columns of the largest effort that hold every head it was spent on, but for late ones.
 
-    A sweep that was cut short within a column would else flatter the heads that came first.
+    A sweep that was cut short within a column would else flatter the heads that came first.  Each holds the same heads,
+    so that a rank means the same in all: a late head that some column lacks is left out of the others.
     """
     found = list(found)
     largest = max((column.effort for column in found), default=None)
     alike = [column for column in found if column.effort == largest]
     heads = {head for column in alike for head in column.rows if not HEADS[head].late}
-    return [column for column in alike if heads <= column.rows.keys()]
+    whole = [column for column in alike if heads <= column.rows.keys()]
+    common = [head for head in HEADS if all(head in column.rows for column in whole)]
+    return [replace(column, rows={head: column.rows[head] for head in common}) for column in whole]
 
 
 def times_the_best(found: list[Column], head: str) -> float | None:

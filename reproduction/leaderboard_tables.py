@@ -86,8 +86,7 @@ def _which(rows: list[Row], found: list[Scores]) -> Table:
     for situation, wanted in SITUATIONS.items():
         chosen = [column for column in whole if wanted(column)]
         factors = {head: factor for head in HEADS if (factor := times_the_best(chosen, head)) is not None}
-        # A late head that is missing from some columns is not compared with the others.
-        metrics = [h for h in factors if is_metric(h) and all(h in column.rows for column in chosen)]
+        metrics = [head for head in factors if is_metric(head)]
         if not metrics:
             continue
         order = sorted(metrics, key=lambda head: factors[head])
