@@ -79,8 +79,8 @@ HEADS: dict[str, Head] = {
     "Toll DN_N": Head("DN_N and tolls", lambda *a: tm.TollMetric(_deep_metric(*a)), encoded=True),
     "Toll IQE": Head("IQE and tolls", lambda *a: tm.TollMetric(_intervals(*a)), dim=INTERVALS, encoded=True),
     "recommended": Head(
-        "tm.recommended: IQE + small WN and tolls",
-        lambda dim, symmetric: tm.recommended(dim + (1 if symmetric else 2), symmetric=symmetric),
+        "tm.recommended with tolls: IQE + WN + MRN",
+        lambda dim, symmetric: tm.recommended(dim + (1 if symmetric else 2), symmetric=symmetric, tolls=True),
         dim=INTERVALS,
         encoded=True,
     ),

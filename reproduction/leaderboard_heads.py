@@ -139,12 +139,12 @@ HEADS: dict[str, Head] = {
         Head("IQE + small WN", "weighted sum, WN 8x8", "Mixed", lambda _, size: _mostly_intervals(size), plain=False),
         Head(
             "Toll IQE + small WN",
-            "and tolls: tm.recommended",
+            "and tolls",
             "Mixed",
             lambda _, size: tm.TollMetric(_mostly_intervals(size)),
             plain=False,
         ),
-        Head("IQE + WN + MRN", "weighted sum, WN 8x8", "Mixed", lambda _, size: _three(size), plain=False),
+        Head("IQE + WN + MRN", "all three: tm.recommended", "Mixed", lambda _, size: _three(size), plain=False),
         Head("Toll IQE + WN + MRN", "and tolls", "Mixed", lambda _, size: tm.TollMetric(_three(size)), plain=False),
         Head(
             "Toll NM IQE",

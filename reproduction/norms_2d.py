@@ -19,7 +19,6 @@ import trimetric as tm
 from reproduction import norms_2d_plots, norms_2d_tables
 from reproduction.experiment import Result, Scale, StackedExperiment
 from reproduction.figures import Figure
-from reproduction.norms_2d_claims import claims
 from reproduction.norms_2d_data import KINDS, SIZES, VALUES, Dataset, dataset, turns
 from reproduction.norms_2d_models import MODELS, ONE_FORM, OUR_SHAPES, RECIPES, SHAPES, SMALL_BATCH, Shapes
 from reproduction.rows import Row
@@ -126,7 +125,7 @@ class Norms2D(StackedExperiment[Cell]):
         return norms_2d_tables.tables(rows)
 
     def notes(self, rows: list[Row]) -> list[str]:
-        return claims(rows, norms_2d_tables.error_of)
+        return norms_2d_tables.notes(rows)
 
     def figures(self, rows: list[Row]) -> list[Figure]:
         return norms_2d_plots.figures(lambda kind, size, model: norms_2d_tables.ball_row(rows, kind, size, model))

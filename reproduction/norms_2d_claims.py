@@ -7,29 +7,27 @@ from collections.abc import Callable
 
 from reproduction.norms_2d_data import KINDS, SIZES
 from reproduction.paper import paper_values
-from reproduction.rows import Row
-from reproduction.tables import Measured
 
 WIDE = ("WN", "WN rectified")
-Measure = Callable[[list[Row], str, int, str, str], Measured | None]
-"""the mean test error of a model on a kind of norm, from so many vectors, at a norm value"""
+Error = Callable[[str, int, str, str], float | None]
+"""the mean test error on a kind of norm, from so many vectors, of a model, at a norm value; None without runs"""
 
 
-def claims(rows: list[Row], measure: Measure) -> list[str]:
-    """A sentence for each claim; those without runs are left out."""
+def claims(protocols: dict[str, Error]) -> list[str]:
+    """A sentence for each claim; those without runs are left out.
 
-    def error(kind: str, size: int, model: str, value: str = "1") -> float | None:
-        found = measure(rows, kind, size, model, value)
-        return None if found is None else found.value
+    All are judged by the first protocol; who wins on square and diamond by every one.
+    """
+    first = next(iter(protocols.values()))
+    corners = [text for name, error in protocols.items() if (text := _corners(error, name))]
+    return [text for text in (_other_values(first), *corners, _rectified(first)) if text]
 
-    return [text for text in (_other_values(error), _corners(error), _rectified(error)) if text]
 
-
-def _other_values(error: Callable[..., float | None]) -> str | None:
+def _other_values(error: Error) -> str | None:
     """At half the norm a homogeneous model has a quarter of the squared error; one that is not has any."""
     growth: dict[str, list[float]] = {"DN": [], "MLP": []}
     for model, kind, size in itertools.product(growth, KINDS, SIZES):
-        half, whole = error(kind, size, model, "0.5"), error(kind, size, model)
+        half, whole = error(kind, size, model, "0.5"), error(kind, size, model, "1")
         if half is not None and whole:
             growth[model].append(half / whole)
     if not all(growth.values()):
@@ -43,13 +41,13 @@ def _other_values(error: Callable[..., float | None]) -> str | None:
     )
 
 
-def _corners(error: Callable[..., float | None]) -> str | None:
-    """Whether Wide Norms have the least error on square and diamond."""
+def _corners(error: Error, protocol: str) -> str | None:
+    """Whether Wide Norms have the least error on square and diamond, among the models of the protocol."""
     won, lost = [], []
     for kind, size in itertools.product(("square", "diamond"), SIZES):
-        found = {model: error(kind, size, model) for model in ("Maha", "DN", *WIDE, "MLP")}
+        found = {model: error(kind, size, model, "1") for model in ("Maha", "DN", *WIDE, "MLP")}
         there = {model: value for model, value in found.items() if value is not None}
-        if len(there) < len(found):
+        if not {"DN", *WIDE} <= there.keys():
             continue
         best = min(there, key=lambda model: there[model])
         (won if best in WIDE else lost).append(f"{kind} {size} ({best})")
@@ -57,13 +55,13 @@ def _corners(error: Callable[..., float | None]) -> str | None:
         return None
     verdict = "holds" if not lost else "fails" if not won else "holds in part"
     elsewhere = f"; not on {', '.join(lost)}" if lost else ""
-    return f'"Wide Norms win on square and diamond" {verdict}: on {", ".join(won) or "none"}{elsewhere}.'
+    return f'"Wide Norms win on square and diamond", {protocol}, {verdict}: on {", ".join(won) or "none"}{elsewhere}.'
 
 
-def _rectified(error: Callable[..., float | None]) -> str | None:
+def _rectified(error: Error) -> str | None:
     """The rectified form against the paper's number for its own asymmetric one."""
     printed = paper_values("table_2d_norm_results")
-    found = {size: error("asym", size, "WN rectified") for size in SIZES}
+    found = {size: error("asym", size, "WN rectified", "1") for size in SIZES}
     parts = [
         f"{printed[f'asym {size}']['WN'] / value:.2g} times less with {size} vectors"
         for size, value in found.items()

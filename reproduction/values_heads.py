@@ -37,7 +37,7 @@ HEADS: dict[str, Head] = {
     "MRN": Head("metric residual, mended", lambda: tm.ResidualMetric(DIM)),
     "Randers": Head("lengths with a drift", lambda: tm.RandersMetric(DIM)),
     "Toll IQE": Head("IQE and tolls", lambda: tm.TollMetric(tm.IntervalQuasimetric(DIM))),
-    "WN + IQE": Head("tm.recommended: IQE + small WN and tolls", lambda: tm.recommended(66, symmetric=False)),
+    "recommended": Head("tm.recommended: IQE + WN + MRN", lambda: tm.recommended(DIM, symmetric=False)),
 }
 PAPER = ("Euclidean", "MLP", "ICNN", "DN", "WN")
 MAIN = (*PAPER, "WN rectified", "IQE")

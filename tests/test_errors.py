@@ -73,7 +73,10 @@ CASES = {
     "toll map": (lambda: tm.TollMetric(d, map="exp"), "map: expected one of 'softplus', 'abs', got 'exp'"),
     "unknown symmetry": (lambda: tm.SymmetrizedMetric(d, how="mean"), "how: expected one of 'sum', 'max', got 'mean'"),
     "negative drift rank": (lambda: tm.RandersMetric(4, rank=0), "rank: expected a positive integer, got 0"),
-    "no room for tolls": (lambda: tm.recommended(2, symmetric=False), "dim: expected more than the 2 that the tolls"),
+    "no room for tolls": (
+        lambda: tm.recommended(2, symmetric=False, tolls=True),
+        "dim: expected more than the 2 that the tolls",
+    ),
     "encoder": (lambda: tm.Siamese(abs, d), "encoder: expected a torch.nn.Module"),
     "distance": (lambda: tm.Siamese(torch.nn.Identity(), abs), "distance: expected a Norm or a Distance"),
     "all_pairs of a vector": (lambda: tm.all_pairs(d, torch.randn(4)), "x: expected a matrix (points, dim)"),

@@ -287,11 +287,12 @@ def test_every_head_can_be_calibrated_bent_tolled_and_symmetrised(name: str) -> 
         assert report.scale > 0
 
 
+@pytest.mark.parametrize("tolls", [True, False])
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_recommended(symmetric: bool) -> None:
-    head = tm.recommended(20, symmetric=symmetric)
+def test_recommended(symmetric: bool, tolls: bool) -> None:
+    head = tm.recommended(20, symmetric=symmetric, tolls=tolls)
     assert head.dim == 20
     assert head.axioms.symmetric == symmetric
     assert tm.audit(head, torch.randn(30, 20)).holds
     with pytest.raises(ValueError, match="dim: expected more than the"):
-        tm.recommended(1, symmetric=symmetric)
+        tm.recommended(1, symmetric=symmetric, tolls=True)

@@ -99,7 +99,9 @@ DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
         lambda d: tm.WideNorm(d, components=2, width=2), dim, tolls=4, per="component", map="abs"
     ),
     "NeuralMetric-tolls": lambda dim: tm.NeuralMetric(_tolled(lambda d: tm.DeepNorm(d, widths=(4, 4)), dim)),
-    "Calibrated-tolls": lambda dim: tm.recommended(dim, symmetric=False) if dim > 2 else tm.Calibrated(_intervals(dim)),
+    "recommended": lambda dim: tm.recommended(dim, symmetric=False),
+    "recommended-symmetric": lambda dim: tm.recommended(dim, symmetric=True),
+    "recommended-tolls": lambda dim: tm.recommended(dim, symmetric=False, tolls=dim > 2),
     "MLPDistance": lambda dim: tm.MLPDistance(dim, widths=(8, 8)),
     "MLPDistance-concatenation": lambda dim: tm.MLPDistance(
         dim, widths=(8,), inputs="concatenation", output="softplus"

@@ -80,7 +80,7 @@ class Fit:
     """the features to use; all unless given"""
 
     head: Literal["wide", "deep", "interval", "mahalanobis", "euclidean", "recommended", "mlp"] = "wide"
-    """the distance between points; recommended adds intervals and tolls, mlp is a network that promises nothing"""
+    """the distance between points; recommended adds several, mlp is a network that promises nothing"""
     symmetric: bool = False
     """d(x, y) = d(y, x); with --edges, streets go both ways"""
     dim: int = 64
