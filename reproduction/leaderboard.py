@@ -75,7 +75,7 @@ def _columns(shares: tuple[int, ...], more: tuple[int, ...] = ()) -> tuple[tuple
     )
 
 
-_FEW = ("Euclidean", "DN", "WN", "IQE", "IQE + WN + MRN", "MLP")
+_FEW = ("Euclidean", "DN", "WN", "IQE", "IQE + WN + MRN grouped", "MLP")
 _PROMPT = tuple(name for name, head in HEADS.items() if not head.late)
 CONFIGS: dict[Scale, Config] = {
     "quick": Config(tuple((name, 24) for name in _DIGRAPHS), _FEW, (0.05,), 150, (0,)),

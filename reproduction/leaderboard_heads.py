@@ -66,6 +66,11 @@ def _three(size: int) -> tm.WideMetric:
     return tm.WideMetric([_small_wide(size), tm.ResidualMetric(16 * size), _interval(size)])
 
 
+def _three_grouped(size: int) -> tm.WideMetric:
+    residual = tm.ResidualMetric(16 * size, components=2 * size, pool="maxmean")
+    return tm.WideMetric([_small_wide(size), residual, _interval(size)])
+
+
 HEADS: dict[str, Head] = {
     head.name: head
     for head in (
@@ -144,8 +149,22 @@ HEADS: dict[str, Head] = {
             lambda _, size: tm.TollMetric(_mostly_intervals(size)),
             plain=False,
         ),
-        Head("IQE + WN + MRN", "all three: tm.recommended", "Mixed", lambda _, size: _three(size), plain=False),
-        Head("Toll IQE + WN + MRN", "and tolls", "Mixed", lambda _, size: tm.TollMetric(_three(size)), plain=False),
+        Head("IQE + WN + MRN", "all three", "Mixed", lambda _, size: _three(size), plain=False),
+        Head(
+            "IQE + WN + MRN grouped",
+            "MRN in groups of 8: tm.recommended",
+            "Mixed",
+            lambda _, size: _three_grouped(size),
+            plain=False,
+        ),
+        Head(
+            "Toll IQE + WN + MRN",
+            "and tolls",
+            "Mixed",
+            lambda _, size: tm.TollMetric(_three(size)),
+            plain=False,
+            late=True,
+        ),
         Head(
             "Toll NM IQE",
             "IQE, concave units and tolls",
