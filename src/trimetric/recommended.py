@@ -24,8 +24,8 @@ def recommended(dim: int, *, symmetric: bool, tolls: bool = False) -> Calibrated
     worst of several one-sided costs) and a small Wide Norm (costs of moving), added with learned weights, under an
     output scale that `fit` sets before the first step.
 
-    It has the best mean rank of all heads on the leaderboard (`python -m reproduction leaderboard`; docs/heads.md has
-    the evidence): seldom the first, never far from it.
+    On the leaderboard (`python -m reproduction leaderboard`; docs/heads.md has the evidence) it is seldom the first and
+    never far from it.
 
     Args:
         dim: length of the embedding.
