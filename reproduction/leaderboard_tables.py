@@ -74,7 +74,7 @@ def _ranks(rows: list[Row], found: list[Scores]) -> Table:
         note="Rank 1 is the least mean error over the seeds; the MLP is no metric and is ranked with the rest. leads: "
         "columns in which it is the best metric. x best: geometric mean of its error over that of the best metric of "
         "the column. parameters: embeddings and head, on graphs of 300 nodes. Times are rough, taken during the sweep "
-        "on a machine that may have been busy: a training step on 256 to 1024 pairs (share of one model in a "
+        "on a machine that may have been busy: a training step on 256 or 512 pairs (share of one model in a "
         f"batch of all seeds, one thread), and all 300 x 300 distances. {_missing(found, whole)}"
         "The heads: " + "; ".join(f"{head}, {HEADS[head].about}" for head in HEADS) + ".",
     )
@@ -203,7 +203,7 @@ def _missing(found: list[Scores], whole: list[Scores]) -> str:
     """What a sweep that is under way has not done yet."""
     left = len(found) - len(whole)
     late = [head for head, each in HEADS.items() if each.late and any(head not in column.rows for column in whole)]
-    texts = [f"{left} columns are not complete and do not count. "] if left else []
+    texts = [f"Columns that are not complete and do not count: {left}. "] if left else []
     texts += [f"Not yet in every column: {', '.join(late)}. "] if late and whole else []
     return "".join(texts)
 

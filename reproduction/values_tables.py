@@ -94,10 +94,9 @@ def _architectures() -> Table:
     }
     names = ("hidden units / component size", "layers / components", "concave units")
     cells: Cells = {
-        (head, name): str(number)
+        (head, name): "none" if number is None else str(number)
         for head, numbers in ours.items()
         for name, number in zip(names, numbers, strict=True)
-        if number is not None
     }
     return Table(
         label="table_vi_arches",
