@@ -62,12 +62,11 @@ def _mostly_intervals(size: int) -> tm.WideMetric:
     return tm.WideMetric([_small_wide(size), _interval(size)])
 
 
-def _three(size: int) -> tm.WideMetric:
-    return tm.WideMetric([_small_wide(size), tm.ResidualMetric(16 * size), _interval(size)])
+def _grouped_residual(size: int) -> tm.ResidualMetric:
+    return tm.ResidualMetric(8 * size, components=size, pool="maxmean")
 
 
-def _three_grouped(size: int) -> tm.WideMetric:
-    residual = tm.ResidualMetric(16 * size, components=2 * size, pool="maxmean")
+def _three(size: int, residual: tm.ResidualMetric) -> tm.WideMetric:
     return tm.WideMetric([_small_wide(size), residual, _interval(size)])
 
 
@@ -109,7 +108,7 @@ HEADS: dict[str, Head] = {
             "MRN grouped",
             "in groups of 8, maxmean",
             "Residual",
-            lambda _, size: tm.ResidualMetric(8 * size, components=size, pool="maxmean"),
+            lambda _, size: _grouped_residual(size),
         ),
         Head(
             "Randers",
@@ -149,19 +148,25 @@ HEADS: dict[str, Head] = {
             lambda _, size: tm.TollMetric(_mostly_intervals(size)),
             plain=False,
         ),
-        Head("IQE + WN + MRN", "all three", "Mixed", lambda _, size: _three(size), plain=False),
+        Head(
+            "IQE + WN + MRN",
+            "all three",
+            "Mixed",
+            lambda _, size: _three(size, tm.ResidualMetric(16 * size)),
+            plain=False,
+        ),
         Head(
             "IQE + WN + MRN grouped",
             "MRN in groups of 8: tm.recommended",
             "Mixed",
-            lambda _, size: _three_grouped(size),
+            lambda _, size: _three(size, _grouped_residual(2 * size)),
             plain=False,
         ),
         Head(
             "Toll IQE + WN + MRN",
             "and tolls",
             "Mixed",
-            lambda _, size: tm.TollMetric(_three(size)),
+            lambda _, size: tm.TollMetric(_three(size, tm.ResidualMetric(16 * size))),
             plain=False,
             late=True,
         ),

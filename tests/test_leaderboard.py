@@ -12,6 +12,7 @@ import torch
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+import trimetric as tm
 from reproduction import leaderboard_problems
 from reproduction.executors import Cores
 from reproduction.leaderboard import CONFIGS, Cell, Leaderboard
@@ -106,6 +107,16 @@ def test_all_heads_have_the_same_number_of_parameters(name: str) -> None:
     counts = {head: parameters(make_model(head, problem, 0)) for head in HEADS}
     assert all(abs(count / budget(problem) - 1) < 0.15 for count in counts.values()), counts
     assert max(counts.values()) < 1.15 * min(counts.values()), counts
+
+
+def test_the_recommended_head_is_on_the_board() -> None:
+    """It is written out there, since rows that were measured must not change with the default."""
+    judged = HEADS["IQE + WN + MRN grouped"].build(0, 4)
+    torch.manual_seed(0)
+    default = tm.recommended(judged.dim, symmetric=False).inner
+    default.load_state_dict(judged.state_dict())
+    x, y = torch.randn(2, 5, judged.dim)
+    assert torch.equal(judged(x, y), default(x, y))
 
 
 def test_order_of_the_full_sweep() -> None:
