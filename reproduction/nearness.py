@@ -25,7 +25,8 @@ from trimetric.nearness.learned import predicted
 from trimetric.nearness.result import COUNT_TOLERANCE
 
 SOLVERS = ("TF", "exact")
-MODELS = ("Eucl", "WN", "DN", "WN rectified")
+MODELS = ("Eucl", "DN", "WN rectified", "WN")
+"""the quickest first"""
 NAMES = ("TF", "Eucl", "WN", "DN", "WN rectified", "exact")
 MEASUREMENTS = 100
 """points of a learning curve"""
@@ -33,6 +34,10 @@ COMPILES = 100 * 512
 """epochs times width from which compiling pays"""
 CHECKPOINTS = Path("out") / "nearness-checkpoints"
 """runs take up to an hour: one that is cut short goes on from here"""
+
+
+MAIN_READINGS = ("S", "A")
+"""of the recipe of the data, those nearest to the paper's numbers (deviation D17)"""
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ class Config:
 CONFIGS: dict[Scale, Config] = {
     "quick": Config(40, 64, {"paper": 200}, (0,), ("S", "A")),
     "default": Config(200, 512, {"paper": 150, "ours": 150}, (0, 1, 2), ("S", "A")),
-    "paper": Config(200, 512, {"paper": 1500, "ours": 300}, tuple(range(10)), ("S", "A", "S mirrored", "A open")),
+    "paper": Config(200, 512, {"ours": 300, "paper": 1500}, tuple(range(10)), ("S", "A", "S mirrored", "A open")),
 }
 
 
@@ -84,14 +89,16 @@ class Nearness(Experiment[Cell]):
         config = CONFIGS[scale]
         runs = [(method, 0, 0, "") for method in SOLVERS]
         runs += [(model, config.width, epochs, recipe) for recipe, epochs in config.epochs.items() for model in MODELS]
-        # Seed by seed, so that a sweep which is cut short has something of each model.
-        return [
+        cells = [
             Cell(reading, config.n, method, seed, width, epochs, recipe)
+            # Seed by seed, so that a sweep which is cut short has something of each model.
             for seed in seeds or config.seeds
             for method, width, epochs, recipe in runs
             for reading in config.readings
             if not (method == "WN rectified" and is_symmetric(reading))  # the symmetric Wide Norm has one form
         ]
+        # What takes seconds first, the readings that are further from the paper's numbers last.
+        return sorted(cells, key=lambda cell: (cell.reading not in MAIN_READINGS, cell.method not in SOLVERS))
 
     def run(self, cell: Cell) -> list[Result]:
         distances = matrix(cell.reading, cell.n, cell.seed)
