@@ -79,7 +79,7 @@ HEADS: dict[str, Head] = {
     "Toll DN_N": Head("DN_N and tolls", lambda *a: tm.TollMetric(_deep_metric(*a)), encoded=True),
     "Toll IQE": Head("IQE and tolls", lambda *a: tm.TollMetric(_intervals(*a)), dim=INTERVALS, encoded=True),
     "recommended": Head(
-        "tm.recommended with tolls: IQE + WN + MRN grouped",
+        "tm.recommended with tolls: IQE + WN + MRN",
         lambda dim, symmetric: tm.recommended(dim + (1 if symmetric else 2), symmetric=symmetric, tolls=True),
         dim=INTERVALS,
         encoded=True,

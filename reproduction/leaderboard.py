@@ -20,7 +20,7 @@ import trimetric as tm
 from reproduction import leaderboard_plots, leaderboard_tables
 from reproduction.experiment import Result, Scale, StackedExperiment
 from reproduction.figures import Figure
-from reproduction.leaderboard_heads import HEADS, make_model, parameters
+from reproduction.leaderboard_heads import HEADS, RECOMMENDED, make_model, parameters
 from reproduction.leaderboard_problems import PROBLEMS, Examples, examples
 from reproduction.rows import Row
 from reproduction.tables import Table
@@ -75,7 +75,7 @@ def _columns(shares: tuple[int, ...], more: tuple[int, ...] = ()) -> tuple[tuple
     )
 
 
-_FEW = ("Euclidean", "DN", "WN", "IQE", "IQE + WN + MRN grouped", "MLP")
+_FEW = ("Euclidean", "DN", "WN", "IQE", RECOMMENDED, "MLP")
 _PROMPT = tuple(name for name, head in HEADS.items() if not head.late)
 CONFIGS: dict[Scale, Config] = {
     "quick": Config(tuple((name, 24) for name in _DIGRAPHS), _FEW, (0.05,), 150, (0,)),

@@ -7,6 +7,9 @@ import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+import numpy as np
+from scipy.stats import rankdata
+
 from reproduction.leaderboard_heads import HEADS, is_metric
 from reproduction.leaderboard_problems import PROBLEMS
 from reproduction.rows import Row, pick
@@ -100,6 +103,20 @@ def times_the_best(found: list[Column], head: str) -> float | None:
 def mean_rank(found: list[Column], head: str) -> float | None:
     ranks = [column.rank(head) for column in found if head in column.rows]
     return statistics.fmean(ranks) if ranks else None
+
+
+def resampled_firsts(found: list[Column], head: str, *, draws: int = 200) -> float:
+    """The share of draws, with replacement, of the seeds that all have, in which the head has the best mean rank."""
+    heads = list(found[0].rows)
+    seeds = sorted(set.intersection(*({*own} for column in found for own in column.rows.values())))
+    if not seeds:
+        return math.nan
+    errors = np.array([[[column.errors(each)[seed] for seed in seeds] for each in heads] for column in found])
+    generator = np.random.default_rng(0)
+    drawn = generator.integers(len(seeds), size=(draws, len(seeds)))
+    means = np.nan_to_num(errors[..., drawn].mean(axis=-1), nan=math.inf)  # column, head, draw
+    ranks = rankdata(means, method="min", axis=1).mean(axis=0)
+    return float((ranks.argmin(axis=0) == heads.index(head)).mean())
 
 
 def timing(rows: list[Row], metric: str, head: str) -> float | None:

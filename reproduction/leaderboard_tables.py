@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reproduction.leaderboard_heads import HEADS, is_metric
+from reproduction.leaderboard_heads import HEADS, RECOMMENDED, is_metric
 from reproduction.leaderboard_problems import PROBLEMS, SHARES
 from reproduction.leaderboard_scores import Column as Scores
-from reproduction.leaderboard_scores import columns, complete, mean_rank, times_the_best, timing
+from reproduction.leaderboard_scores import columns, complete, mean_rank, resampled_firsts, times_the_best, timing
 from reproduction.rows import Row, pick
 from reproduction.tables import Column, Measured, Table, measured
 
@@ -134,7 +134,22 @@ def _leaders(found: list[Scores]) -> Table:
 
 
 def notes(rows: list[Row]) -> list[str]:
-    return _claims(columns(rows))
+    found = columns(rows)
+    return [*_of_the_default(complete(found)), *_claims(found)]
+
+
+def _of_the_default(whole: list[Scores]) -> list[str]:
+    """How sure its place is, for the first few heads are close to each other."""
+    if not whole or RECOMMENDED not in whole[0].rows:
+        return []
+    heads = sorted(whole[0].rows, key=lambda head: mean_rank(whole, head) or 0)
+    share = resampled_firsts(whole, RECOMMENDED)
+    return [
+        f"tm.recommended ({RECOMMENDED}) is number {heads.index(RECOMMENDED) + 1} of {len(heads)} by its mean rank, "
+        f"{mean_rank(whole, RECOMMENDED):.2f}; the first five are "
+        + ", ".join(f"{head} {mean_rank(whole, head):.2f}" for head in heads[:5])
+        + f". With seeds drawn again, with replacement, it is the first in {share:.0%} of 200 draws."
+    ]
 
 
 def _claims(found: list[Scores]) -> list[str]:

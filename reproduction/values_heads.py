@@ -37,7 +37,7 @@ HEADS: dict[str, Head] = {
     "MRN": Head("metric residual, mended", lambda: tm.ResidualMetric(DIM)),
     "Randers": Head("lengths with a drift", lambda: tm.RandersMetric(DIM)),
     "Toll IQE": Head("IQE and tolls", lambda: tm.TollMetric(tm.IntervalQuasimetric(DIM))),
-    "recommended": Head("tm.recommended: IQE + WN + MRN grouped", lambda: tm.recommended(DIM, symmetric=False)),
+    "recommended": Head("tm.recommended: IQE + WN + MRN", lambda: tm.recommended(DIM, symmetric=False)),
 }
 PAPER = ("Euclidean", "MLP", "ICNN", "DN", "WN")
 MAIN = (*PAPER, "WN rectified", "IQE")
