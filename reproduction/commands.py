@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
@@ -45,7 +48,8 @@ def run(
         if not resume and (old := ledger.set_aside()) is not None:
             errors.print(f"The old ledger is now {old}", highlight=False)
         try:
-            summary = sweep(experiment, experiment.cells(scale, seeds), ledger, executor)
+            with _terminated_like_interrupted():
+                summary = sweep(experiment, experiment.cells(scale, seeds), ledger, executor)
         except KeyboardInterrupt:
             errors.print(f"Interrupted. What was finished is in {ledger.path}; the same command goes on from there.")
             return 130
@@ -59,6 +63,16 @@ def run(
             errors.print(f"{name}: {len(summary.errors)} failed; the same command tries them again", highlight=False)
         show(experiment, ledger.rows(), console, out)
     return 1 if failed else 0
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """SIGTERM ends a sweep as Ctrl-C does; by itself it would leave the other processes to finish their batches."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def show_list(results: Path) -> None:

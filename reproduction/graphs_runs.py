@@ -13,6 +13,7 @@ from reproduction.experiment import Result, key_of
 from reproduction.graphs_cells import BATCH, Cell
 from reproduction.graphs_data import SYMMETRIC, Data
 from reproduction.graphs_heads import make_model
+from trimetric.checkpoint import remove_checkpoint
 from trimetric.graphs import Accuracy, AffineBounds, landmark_bounds
 from trimetric.graphs.comparison import predicted
 
@@ -88,7 +89,7 @@ def learned(data: Data, cells: list[Cell]) -> list[list[Result]]:
     else:
         histories = tm.fit_many(models, *train, seeds=[cell.seed for cell in cells], **shared)
     if file is not None:
-        file.unlink(missing_ok=True)
+        remove_checkpoint(file)
     return [_results(data, *run, len(cells)) for run in zip(cells, models, histories, strict=True)]
 
 

@@ -20,6 +20,7 @@ from reproduction.figures import Figure
 from reproduction.nearness_data import is_symmetric, matrix
 from reproduction.rows import Row, pick
 from reproduction.tables import Column, Measured, Table, measured
+from trimetric.checkpoint import remove_checkpoint
 from trimetric.nearness import PAPER_SWEEPS, nearest_metric, violations
 from trimetric.nearness.learned import predicted
 from trimetric.nearness.result import COUNT_TOLERANCE
@@ -168,7 +169,7 @@ def _learn(cell: Cell, distances: np.ndarray) -> list[Result]:
         checkpoint=file,
         progress="silent",
     )
-    file.unlink(missing_ok=True)
+    remove_checkpoint(file)
     share = len(targets) / float((distances**2).sum())
     curve = [
         (epoch.epoch + 1, epoch.validation_mse * share) for epoch in history.epochs if epoch.validation_mse is not None

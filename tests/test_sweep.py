@@ -75,6 +75,25 @@ def test_killed_and_continued_is_as_undisturbed(tmp_path: Path) -> None:
     assert before <= {row.run for row in Ledger(path).rows()}  # what was there was not run again
 
 
+def test_a_terminated_sweep_takes_its_workers_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    monkeypatch.setenv("TINY_LOG", str(begun))
+    process = start(["tiny_experiment:Slow", "--results", str(tmp_path), "--out", str(tmp_path)])
+    try:
+        deadline = time.monotonic() + 60
+        while len(list(begun.iterdir())) < 2:
+            assert process.poll() is None, "ended before it could be terminated"
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.terminate()
+        assert process.wait(timeout=30) == 130
+        assert not [file.name for file in begun.iterdir() if Path(f"/proc/{file.name}").exists()]
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
 def test_running_again_does_nothing(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "tiny.jsonl")
     cells = Tiny().cells("default", None)

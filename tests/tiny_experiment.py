@@ -57,6 +57,17 @@ class Tiny(Experiment[Cell]):
         ]
 
 
+class Slow(Tiny):
+    """Takes a minute a cell, and says in a file that it has begun."""
+
+    name: ClassVar[str] = "slow"
+
+    def run(self, cell: Cell) -> list[Result]:
+        (Path(os.environ["TINY_LOG"]) / str(os.getpid())).touch()
+        time.sleep(60)
+        return results(cell)
+
+
 class Batched(Tiny):
     """Runs all cells of a seed at once, and notes each call in the file that an environment variable names."""
 

@@ -36,6 +36,12 @@ def write_checkpoint(path: Path, tensors: dict[str, Tensor], state: dict[str, An
     fresh.replace(path)
 
 
+def remove_checkpoint(path: Path) -> None:
+    """The newest and the one before it, when a run needs them no more."""
+    for file in (path, previous(path)):
+        file.unlink(missing_ok=True)
+
+
 def write_file(path: Path, tensors: dict[str, Tensor], state: dict[str, Any], *, form: str) -> None:
     """Write or replace a file of the given form, wholly or not at all."""
     _write_beside(path, tensors, state, form).replace(path)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 import trimetric
 from trimetric.audit import Audit, audit
-from trimetric.checkpoint import CheckpointError, previous
+from trimetric.checkpoint import CheckpointError, remove_checkpoint
 from trimetric.cli.held_out import errors, hold_out
 from trimetric.cli.network import make_network
 from trimetric.encoders import MLP
@@ -107,7 +107,7 @@ def trained(
     general.say(f"{options.head} head in {options.dim} dimensions, {weights:,} weights")
     checkpoint = _checkpoint(output)
     if options.restart and first:
-        remove(checkpoint)
+        remove_checkpoint(checkpoint)
     elif checkpoint.exists():
         general.say(f"going on from {checkpoint}")
     pairs, targets = data
@@ -127,7 +127,7 @@ def trained(
     except KeyboardInterrupt:
         raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
     if not all(bool(value.isfinite().all()) for value in network.parameters()):
-        remove(checkpoint)
+        remove_checkpoint(checkpoint)
         raise RuntimeError("the training diverged, and nothing was saved; try a lower --learning-rate")
     return history
 
@@ -135,7 +135,7 @@ def trained(
 def saved(model: Model, output: Path) -> None:
     """Keep the model; its checkpoint is not needed any more."""
     model.save(output)
-    remove(_checkpoint(output))
+    remove_checkpoint(_checkpoint(output))
 
 
 def _checkpoint(output: Path) -> Path:
@@ -222,11 +222,6 @@ def _tell(options: Fit, output: Path, history: History, found: dict[str, Any], r
         errors=found,
         audit=report.to_dict(),
     )
-
-
-def remove(checkpoint: Path) -> None:
-    for file in (checkpoint, previous(checkpoint)):
-        file.unlink(missing_ok=True)
 
 
 def how_to_go_on(checkpoint: Path) -> str:

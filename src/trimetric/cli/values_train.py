@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import torch
 
 import trimetric
-from trimetric.checkpoint import CheckpointError
+from trimetric.checkpoint import CheckpointError, remove_checkpoint
 from trimetric.cli.network import make_network
-from trimetric.cli.train import about_an_option, how_to_go_on, remove
+from trimetric.cli.train import about_an_option, how_to_go_on
 from trimetric.encoders import MLP
 from trimetric.model import Model
 from trimetric.siamese import Siamese
@@ -40,7 +40,7 @@ def train(options: ValuesFit, output: Path, transitions: Transitions) -> int:
     general.say(f"{options.head} head in {options.dim} dimensions, {weights:,} weights")
     checkpoint = output.with_name(output.name + ".checkpoint")
     if options.restart:
-        remove(checkpoint)
+        remove_checkpoint(checkpoint)
     elif checkpoint.exists():
         general.say(f"going on from {checkpoint}")
     try:
@@ -67,7 +67,7 @@ def train(options: ValuesFit, output: Path, transitions: Transitions) -> int:
     except KeyboardInterrupt:
         raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
     if not all(bool(value.isfinite().all()) for value in network.parameters()):
-        remove(checkpoint)
+        remove_checkpoint(checkpoint)
         raise RuntimeError("the training diverged, and nothing was saved; try a lower --learning-rate")
     notes = {
         "made_by": f"trimetric {trimetric.__version__}",
@@ -78,7 +78,7 @@ def train(options: ValuesFit, output: Path, transitions: Transitions) -> int:
         "epochs": len(history.epochs),
     }
     Model(network.eval(), notes=notes).save(output)
-    remove(checkpoint)
+    remove_checkpoint(checkpoint)
     general.say(f"loss {history.epochs[0].loss:.4g} -> {history.epochs[-1].loss:.4g} in {len(history.epochs)} epochs")
     general.say(f"saved in {output}")
     general.answer(
