@@ -15,7 +15,7 @@ from benchmarks.timing import best_seconds
 from trimetric.values import Split, World, learn_values, paper_config, split_pairs, value_model
 
 SEEDS = 6
-EPOCHS = 4
+EPOCHS = 12
 """of ours in one call, so that its set-up does not count more than in a long run"""
 HEADS: dict[str, Callable[[], tm.Norm | tm.Distance]] = {
     "Euclidean": lambda: tm.Euclidean(64),

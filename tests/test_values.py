@@ -26,6 +26,7 @@ from trimetric.values.encoder import StateEncoder
 from trimetric.values.learning import temporal_difference
 from trimetric.values.planning import Walks, spl_of_pairs
 from trimetric.values.row_sums import RowSums
+from trimetric.values.windows import Windows
 
 SMALL = """
 #######
@@ -102,7 +103,7 @@ def test_all_states_by_distinct_windows_are_the_network_itself(name: str) -> Non
     states = torch.randperm(world.num_states)
     pull, seen = torch.randn(world.num_states, 64).double(), world.observations.double()
     results = []
-    for embedded in (encoder(seen[states]), StateEncoder(encoder, seen)(states)):
+    for embedded in (encoder(seen[states]), StateEncoder(encoder, Windows(seen))(states)):
         gradients = torch.autograd.grad(embedded, list(encoder.parameters()), pull)
         results.append([embedded, *gradients])
     for slow, fast in zip(*results, strict=True):

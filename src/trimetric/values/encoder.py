@@ -79,10 +79,9 @@ class StateEncoder(nn.Module):
     It has no parameters but those of `encoder`, which is what is left after training.
     """
 
-    def __init__(self, encoder: GridEncoder, observations: Float[Tensor, "n 3 height width"]) -> None:
+    def __init__(self, encoder: GridEncoder, windows: Windows) -> None:
         super().__init__()
-        self.encoder = encoder
-        self.windows = Windows(observations)
+        self.encoder, self.windows = encoder, windows
 
     def forward(self, states: Int[Tensor, " k"]) -> Float[Tensor, "k dim"]:
         embedded: Any = self.encoder.embed_all(self.windows)

@@ -23,6 +23,7 @@ from trimetric.values.encoder import GridEncoder, StateEncoder
 from trimetric.values.known_moves import KnownMoves
 from trimetric.values.planning import follow, greedy_actions, score
 from trimetric.values.splits import Split
+from trimetric.values.windows import Windows
 from trimetric.values.worlds import World
 
 POLYAK = 0.95
@@ -90,7 +91,8 @@ def learn_values(
     config = config or paper_config()
     _check(models, worlds, splits)
     observations = worlds[0].observations.to(next(models[0].parameters()).dtype)
-    by_number = [Siamese(StateEncoder(_grid_encoder(model), observations), model.distance) for model in models]
+    windows = Windows(observations)
+    by_number = [Siamese(StateEncoder(_grid_encoder(model), windows), model.distance) for model in models]
     histories = fit_many(
         by_number,
         [split.train for split in splits],
