@@ -57,7 +57,8 @@ def _ranks(rows: list[Row], found: list[Scores]) -> Table:
     cells: Cells = {}
     for head in heads:
         for group, wanted in GROUPS.items():
-            cells[head, group] = _number(mean_rank([column for column in whole if wanted(column)], head), ".1f")
+            rank = mean_rank([column for column in whole if wanted(column)], head)
+            cells[head, group] = _number(rank, ".2f" if group == "rank" else ".1f")
         cells[head, "leads"] = str(sum(column.order()[:1] == [head] for column in whole))
         cells[head, "x best"] = _number(times_the_best(whole, head), ".2f")
         cells[head, "parameters"] = _parameters(rows, head)
@@ -75,8 +76,8 @@ def _ranks(rows: list[Row], found: list[Scores]) -> Table:
         "columns in which it is the best metric. x best: geometric mean of its error over that of the best metric of "
         "the column. parameters: embeddings and head, on graphs of 300 nodes. Times are rough, taken during the sweep "
         "on a machine that may have been busy: a training step on 256 or 512 pairs (share of one model in a "
-        f"batch of all seeds, one thread), and all 300 x 300 distances. {_missing(found, whole)}"
-        "The heads: " + "; ".join(f"{head}, {HEADS[head].about}" for head in HEADS) + ".",
+        f"batch of all seeds, one thread), and all 300 x 300 distances. {_of_the_default(whole)}"
+        f"{_missing(found, whole)}The heads: " + "; ".join(f"{head}, {HEADS[head].about}" for head in HEADS) + ".",
     )
 
 
@@ -135,21 +136,21 @@ def _leaders(found: list[Scores]) -> Table:
 
 def notes(rows: list[Row]) -> list[str]:
     found = columns(rows)
-    return [*_of_the_default(complete(found)), *_claims(found)]
+    return [text for text in (_of_the_default(complete(found)).strip(), *_claims(found)) if text]
 
 
-def _of_the_default(whole: list[Scores]) -> list[str]:
+def _of_the_default(whole: list[Scores]) -> str:
     """How sure its place is, for the first few heads are close to each other."""
     if not whole or RECOMMENDED not in whole[0].rows:
-        return []
+        return ""
     heads = sorted(whole[0].rows, key=lambda head: mean_rank(whole, head) or 0)
     share = resampled_firsts(whole, RECOMMENDED)
-    return [
+    return (
         f"tm.recommended ({RECOMMENDED}) is number {heads.index(RECOMMENDED) + 1} of {len(heads)} by its mean rank, "
         f"{mean_rank(whole, RECOMMENDED):.2f}; the first five are "
         + ", ".join(f"{head} {mean_rank(whole, head):.2f}" for head in heads[:5])
-        + f". With seeds drawn again, with replacement, it is the first in {share:.0%} of 200 draws."
-    ]
+        + f". With seeds drawn again, with replacement, it is the first in {share:.0%} of 200 draws. "
+    )
 
 
 def _claims(found: list[Scores]) -> list[str]:

@@ -210,8 +210,8 @@ def test_claims_are_checked_against_rows() -> None:
     assert much.startswith('"Deep Norm leads with 70 %" fails')
     assert "IQE (dense 70 %)" in much
     ranks, which, leaders, *_ = Leaderboard().tables(rows)
-    assert ranks.cells["MLP", "rank"] == "1.0"
-    assert ranks.cells["IQE", "rank"] == "2.5"
+    assert ranks.cells["MLP", "rank"] == "1.00"
+    assert ranks.cells["IQE", "rank"] == "2.50"
     assert leaders.cells["dense", "3 %"] == "Toll IQE 0.0505 < IQE 0.101; plain: IQE"
     assert which.cells["a graph, few pairs known (1, 3 %)", "use"] == "Toll IQE (1.00)"
 
