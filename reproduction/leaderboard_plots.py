@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
 from matplotlib.ticker import FormatStrFormatter, LogLocator
 
 from reproduction.figures import Figure
-from reproduction.leaderboard_heads import HEADS
+from reproduction.leaderboard_heads import HEADS, is_metric
 from reproduction.leaderboard_problems import PROBLEMS
 from reproduction.leaderboard_scores import columns
 from reproduction.rows import Row
@@ -26,12 +28,14 @@ COLORS = {
     "none": "#000000",
 }
 STROKES = ("-", "--", ":", "-.")
-MARKERS = "osD^"
+MARKERS = "osD^vP*X"
 
 
 def figures(rows: list[Row]) -> list[Figure]:
     found = columns(rows)
-    heads = [head for head in HEADS if any(head in column.rows for column in found)]
+    # A late head that lacks a column would seem to go straight through it.
+    enough = {True: all, False: any}
+    heads = [head for head, each in HEADS.items() if enough[each.late](head in column.rows for column in found)]
     if not heads:
         return []
     run = {column.problem for column in found}
@@ -59,6 +63,9 @@ def figures(rows: list[Row]) -> list[Figure]:
                     **_style(head),
                 )
         _dress(ax, f"{name}: {problem.about}", problem.trainings, problem.unit)
+        own = [column for column in found if column.problem == name]
+        errors = [column.mean(head) for column in own for head in heads if head in column.rows and is_metric(head)]
+        _set_range(ax, [error for error in errors if 0 < error < math.inf])
     legend = axes[len(problems)]
     for head in heads:
         legend.plot([], [], label=head, **_style(head))
@@ -93,10 +100,18 @@ def _dress(ax: Axes, title: str, amounts: tuple[int, ...], unit: str) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xticks(amounts, [f"{amount} {unit}" if unit == "%" else str(amount) for amount in amounts])
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter(FormatStrFormatter("%g"))
     ax.minorticks_off()
     ax.set_xlim(amounts[0] / 1.3, amounts[-1] * 1.3)
     ax.set_xlabel("ordered pairs trained on" if unit == "%" else "vectors trained on", fontsize=9)
     ax.set_ylabel("error", fontsize=9)
     ax.grid(alpha=0.25)
+
+
+def _set_range(ax: Axes, errors: list[float]) -> None:
+    """That of the metrics: a network that came to nothing, or a spread down to 0, may leave the panel."""
+    if not errors:
+        return
+    least, most = min(errors) / 1.2, max(errors) * 1.2
+    ax.set_ylim(least, most)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if most / least > 10 else (1, 1.2, 1.5, 2, 3, 5, 7, 8)))

@@ -41,6 +41,7 @@ def figures(rows: list[Row]) -> list[Figure]:
 
 
 def _panel(ax: Axes, rows: list[Row], reading: str, n: int) -> None:
+    seeds: set[int] = set()
     for method, color in COLORS.items():
         for recipe, style in (("paper", "-"), ("ours", "--")):
             where = {"reading": reading, "method": method, "recipe": recipe, "n": n}
@@ -49,10 +50,12 @@ def _panel(ax: Axes, rows: list[Row], reading: str, n: int) -> None:
                 continue
             epochs = [epoch for epoch, _ in chosen[0].value]
             values = np.array([[value for _, value in row.value] for row in chosen])
-            label = method if recipe == "paper" else None
+            label = method if recipe == "paper" else f"{method}, our recipe"
+            seeds |= {row.seed for row in chosen}
             ax.plot(epochs, values.mean(axis=0), style, color=color, label=label, linewidth=1.4)
     for method, style in (("exact", ":"), ("TF", "-.")):
-        level = longest(pick(rows, "J", {"reading": reading, "method": method, "n": n}))
+        # Of the same matrices as the curves: the optimum of others may lie above or below.
+        level = [row for row in pick(rows, "J", {"reading": reading, "method": method, "n": n}) if row.seed in seeds]
         if level:
             mean = float(np.mean([row.value for row in level]))
             ax.axhline(mean, color="black", linestyle=style, linewidth=1, label=method)
