@@ -33,11 +33,11 @@ MARKERS = "osD^vP*X"
 
 def figures(rows: list[Row]) -> list[Figure]:
     found = columns(rows)
+    if not found:
+        return []
     # A late head that lacks a column would seem to go straight through it.
     enough = {True: all, False: any}
     heads = [head for head, each in HEADS.items() if enough[each.late](head in column.rows for column in found)]
-    if not heads:
-        return []
     run = {column.problem for column in found}
     problems = [name for name, problem in PROBLEMS.items() if len(problem.trainings) > 1 and name in run]
     plot = Plot(figsize=(16, 8.4), layout="constrained")
