@@ -206,6 +206,33 @@ def test_learned(symmetric: bool, head: Any) -> None:
     assert tm.audit(result.model.distance, points).triangle_defect < 1e-5
 
 
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("unit", [1e-3, 1e5])
+def test_learned_from_the_matrix_itself_comes_near_to_the_optimum(symmetric: bool, unit: float) -> None:
+    d = random_matrix(25, 0, symmetric=symmetric) * unit
+    learned = nearest_metric(d, symmetric=symmetric, method="learned")
+    assert triangles_hold(learned.matrix)
+    optimum = nearest_metric(d, symmetric=symmetric).objective
+    assert optimum * (1 - 1e-6) <= learned.objective < 1.01 * optimum
+
+
+def test_learned_from_the_matrix_itself_fills_what_is_missing() -> None:
+    points = np.random.default_rng(0).normal(size=(30, 2))
+    d = np.linalg.norm(points[:, None] - points, axis=-1)
+    hidden = np.triu(np.random.default_rng(1).random(d.shape) < 0.2, 1)
+    hidden |= hidden.T
+    result = nearest_metric(d, symmetric=True, missing=hidden, method="learned")
+    assert triangles_hold(result.matrix)
+    assert np.abs(result.matrix - d)[~hidden].max() < 0.02
+    assert np.abs(result.matrix - d)[hidden].mean() < 0.2
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_learned_of_nothing_to_learn(n: int) -> None:
+    settings = LearnedSettings(training=tm.TrainingConfig(epochs=100, learning_rate=1e-2))
+    assert nearest_metric(np.zeros((n, n)), method="learned", learned=settings).matrix.max() < 0.01
+
+
 def test_learned_with_features_is_defined_for_new_objects() -> None:
     points = torch.randn(30, 2)
     settings = LearnedSettings(

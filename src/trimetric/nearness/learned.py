@@ -2,12 +2,17 @@
 
 It gives an upper bound only, but needs no list of inequalities: it takes mini-batches of the known pairs, and a model
 that encodes features of the objects is defined for new objects too.
+
+By default a point starts as what is known of its object, the distances to (and from) all the others, and the distance
+of points is the landmark bound max_l |x_l - y_l|.  Every metric has this form (Frechet and Kuratowski), and a pair is
+too far apart by as much as its most violated triangle: training moves what violates it.
 """
 
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,15 +20,19 @@ from torch import Tensor, nn
 
 from trimetric import checks
 from trimetric.all_pairs import all_pairs
-from trimetric.distances import Calibrated, Distance, SymmetrizedMetric
+from trimetric.distances import Calibrated, Distance, LandmarkBound, SymmetrizedMetric
 from trimetric.heads import HEADS, HeadName, make_head
 from trimetric.nearness.budget import Best
 from trimetric.nearness.min_plus import closure
 from trimetric.nearness.problem import Problem
+from trimetric.nearness.separation import repaired
 from trimetric.siamese import Siamese
 from trimetric.training import fit
 from trimetric.training_config import Epoch, TrainingConfig
 
+LANDMARKS = "landmarks"
+START = 0.7
+"""where landmarks begin, between the mean distance (0) and the given ones (1): fewer triangles are violated there"""
 MEASUREMENTS = 50
 """how often the error on all pairs is measured"""
 
@@ -32,28 +41,44 @@ MEASUREMENTS = 50
 class LearnedSettings:
     """Of `nearest_metric(..., method="learned")`."""
 
-    head: HeadName | Distance = "wide"
-    """the distance between points, by name or itself; a symmetric problem gets a symmetric one"""
+    head: HeadName | Literal["landmarks"] | Distance | None = None
+    """the distance between points, by name or itself; a symmetric problem gets a symmetric one.  `"landmarks"`: each
+    point starts as the distances of its object to all others.  None: that, or `"wide"` where there is an encoder"""
     dim: int = 128
-    """coordinates of a point, where the head is named"""
+    """coordinates of a point, where a head other than `"landmarks"` is named"""
     concave_units: int = 5
-    """of a named head; 0 leaves the distance of its norm"""
+    """of such a head; 0 leaves the distance of its norm"""
     encoder: nn.Module | None = None
     """from the features of an object to its point; by default each object has a free point of its own"""
     objects: Tensor | None = None
     """features of the objects, one row each, for an encoder"""
-    training: TrainingConfig = field(
-        default_factory=lambda: TrainingConfig(epochs=200, batch_size=1000, learning_rate=3e-3)
-    )
+    training: TrainingConfig | None = None
+    """None: 200 epochs, and for `"landmarks"` what makes about 3000 steps; the mean distance is 1 in training"""
     seed: int = 0
     """of the first weights"""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.head, Distance):
-            checks.one_of("head", self.head, HEADS)
+        if self.head is not None and not isinstance(self.head, Distance):
+            checks.one_of("head", self.head, [LANDMARKS, *HEADS])
+        if self.head == LANDMARKS and self.encoder is not None:
+            raise ValueError("encoder: expected None with head='landmarks', whose points are free")
         checks.positive_int("dim", self.dim)
         if (self.encoder is None) != (self.objects is None):
             raise ValueError("objects: expected features exactly where there is an encoder for them")
+
+    @property
+    def by_landmarks(self) -> bool:
+        return self.head == LANDMARKS or (self.head is None and self.encoder is None)
+
+    def training_on(self, pairs: int) -> TrainingConfig:
+        """What is set, or what suits so many pairs of objects."""
+        if self.training is not None:
+            return self.training
+        if not self.by_landmarks:
+            return TrainingConfig(epochs=200, batch_size=1000, learning_rate=3e-3)
+        batch, steps = min(pairs, round(5 * pairs**0.5)), 3000
+        epochs = max(3, steps * batch // pairs)
+        return TrainingConfig(epochs=epochs, batch_size=batch, learning_rate=5e-3, calibrate=False)
 
 
 class _InterruptedError(Exception):
@@ -62,19 +87,24 @@ class _InterruptedError(Exception):
 
 def solve_learned(problem: Problem, best: Best, settings: LearnedSettings) -> Siamese:
     weights = problem.weights[problem.weights > 0]
-    if weights.size == 0 or weights.min() != weights.max():
+    if weights.size and weights.min() != weights.max():
         raise ValueError("weights: expected equal ones with method='learned'; method='active-set' takes any")
     if settings.objects is not None and len(settings.objects) != problem.n:
         raise ValueError(f"objects: expected {problem.n} rows, one an object, got {len(settings.objects)}")
-    model = make_model(problem.n, settings, symmetric=problem.symmetric)
+    model = make_model(problem, settings)
+    if not weights.size:
+        best.stopped = "rounds"
+        return model
     known = torch.from_numpy(problem.weights[:-1].reshape(problem.n, problem.n) > 0)
     pairs = known.nonzero()
     distances = torch.from_numpy(problem.distances[:-1].reshape(problem.n, problem.n))
-    targets = distances[pairs[:, 0], pairs[:, 1]].float()
+    targets = distances[pairs[:, 0], pairs[:, 1]]
+    unit = float(targets.mean()) or 1.0  # the optimiser is not indifferent to the scale of gradients
+    targets = (targets / unit).float()
 
     def finished(epoch: Epoch) -> None:
         if epoch.validation_mse is not None:
-            best.objective = min(best.objective, epoch.validation_mse * float(weights.sum()))
+            best.objective = min(best.objective, epoch.validation_mse * unit**2 * float(weights.sum()))
             best.record(float("nan"), 0)
         if best.hurried():
             raise _InterruptedError
@@ -86,29 +116,45 @@ def solve_learned(problem: Problem, best: Best, settings: LearnedSettings) -> Si
             targets,
             objects=settings.objects,
             validation=(pairs, targets),
-            config=_with_measurements(settings.training),
+            config=_with_measurements(settings.training_on(len(pairs))),
             callbacks=[finished],
             progress="silent",
         )
         best.stopped = "rounds"
     except _InterruptedError:
         best.stopped = "interrupted" if best.signals else "time"
+    model.distance.raw_scale.mul_(unit)  # type: ignore[operator]
     x = predicted(model, problem.n, settings.objects)
     x = (x + x.T) / 2 if problem.symmetric else x
     best.accept(closure(x, symmetric=problem.symmetric), problem.vector(x))
     return model
 
 
-def make_model(n: int, settings: LearnedSettings, *, symmetric: bool) -> Siamese:
+def make_model(problem: Problem, settings: LearnedSettings) -> Siamese:
     """The untrained model: an embedding or an encoder, and a calibrated head."""
+    if settings.by_landmarks:
+        return _landmark_model(problem)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
-        head = settings.head
+        head = settings.head or "wide"
         if not isinstance(head, Distance):
-            head = make_head(head, settings.dim, symmetric=symmetric, concave_units=settings.concave_units)
-        if symmetric and not head.axioms.symmetric:
+            head = make_head(head, settings.dim, symmetric=problem.symmetric, concave_units=settings.concave_units)  # type: ignore[arg-type]
+        if problem.symmetric and not head.axioms.symmetric:
             head = SymmetrizedMetric(head)
-        return Siamese(settings.encoder or nn.Embedding(n, head.dim), Calibrated(head))
+        return Siamese(settings.encoder or nn.Embedding(problem.n, head.dim), Calibrated(head))
+
+
+def _landmark_model(problem: Problem) -> Siamese:
+    """Points near to the given distances, in units of their mean; what is not known, by the shortest path."""
+    given = problem.matrix(problem.distances)
+    if not problem.complete:
+        given = np.where(problem.known, given, repaired(problem, problem.distances)[0])
+    others = ~np.eye(problem.n, dtype=bool)
+    mean = given.sum() / max(others.sum(), 1) or 1.0
+    start = np.where(others, START * given / mean + 1 - START, 0.0)
+    rows = torch.from_numpy(start if problem.symmetric else np.concatenate([start, start.T], axis=1)).float()
+    head = LandmarkBound(rows.shape[1], directed=not problem.symmetric)
+    return Siamese(nn.Embedding.from_pretrained(rows, freeze=False), Calibrated(head))
 
 
 @torch.no_grad()

@@ -51,7 +51,7 @@ def nearest_metric(
         tolerance: relative duality gap to reach; 0 goes on for `max_rounds`.
         method: `"active-set"` (exact, by default), `"dykstra"` (triangle fixing, exact in the limit),
             `"decrease-only"` (the nearest metric that is nowhere larger than D: all shortest paths) or `"learned"`
-            (an embedding of the objects with a learned metric; no bound, so its gap is 1).
+            (points of the objects that are trained with a metric; near, but with no bound, so its gap is 1).
         max_rounds: of the solver; by default as many as it takes.
         max_seconds: after which the best metric so far is returned.
         report: called after each round.
