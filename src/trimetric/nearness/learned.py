@@ -11,6 +11,7 @@ too far apart by as much as its most violated triangle: training moves what viol
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -33,6 +34,8 @@ from trimetric.training_config import Epoch, TrainingConfig
 LANDMARKS = "landmarks"
 START = 0.7
 """where landmarks begin, between the mean distance (0) and the given ones (1): fewer triangles are violated there"""
+BATCH_FLOATS = 2**24
+"""coordinates of a batch of landmarks, to bound its memory"""
 MEASUREMENTS = 50
 """how often the error on all pairs is measured"""
 
@@ -76,7 +79,8 @@ class LearnedSettings:
             return self.training
         if not self.by_landmarks:
             return TrainingConfig(epochs=200, batch_size=1000, learning_rate=3e-3)
-        batch, steps = min(pairs, round(5 * pairs**0.5)), 3000
+        side, steps = math.sqrt(pairs), 3000
+        batch = min(pairs, round(5 * side), round(BATCH_FLOATS / side))
         epochs = max(3, steps * batch // pairs)
         return TrainingConfig(epochs=epochs, batch_size=batch, learning_rate=5e-3, calibrate=False)
 
