@@ -32,8 +32,8 @@ def figures(rows: list[Row]) -> list[Figure]:
         Figure(
             label="figure_mn_curves",
             title=f"Metric nearness of {n} objects: J by epoch (mean over seeds; dashed: our recipe)",
-            alt="Learning curves of the Euclidean embedding, the Wide Norm and the Deep Norm Neural Metrics; a dotted "
-            "line marks the exact optimum, a dash-dotted one triangle fixing.",
+            alt="Learning curves of the Euclidean embedding, the Wide Norm and the Deep Norm Neural Metrics; level "
+            "lines mark learned landmarks, the exact optimum and triangle fixing, which nearly coincide.",
             plot=plot,
             stem="figure_mn_curves",
         )
@@ -53,11 +53,11 @@ def _panel(ax: Axes, rows: list[Row], reading: str, n: int) -> None:
             label = method if recipe == "paper" else f"{method}, our recipe"
             seeds |= {row.seed for row in chosen}
             ax.plot(epochs, values.mean(axis=0), style, color=color, label=label, linewidth=1.4)
-    for method, style in (("exact", ":"), ("TF", "-.")):
+    for method, style, color in (("landmarks", "-", "#2980b9"), ("exact", ":", "black"), ("TF", "-.", "black")):
         # Of the same matrices as the curves: the optimum of others may lie above or below.
         level = [row for row in pick(rows, "J", {"reading": reading, "method": method, "n": n}) if row.seed in seeds]
         if level:
             mean = float(np.mean([row.value for row in level]))
-            ax.axhline(mean, color="black", linestyle=style, linewidth=1, label=method)
+            ax.axhline(mean, color=color, linestyle=style, linewidth=1, label=method)
     ax.set(title=NAMES[reading], xlabel="epoch", ylabel="J (squared)", yscale="log")
     ax.legend(fontsize=8)
