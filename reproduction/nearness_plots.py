@@ -10,6 +10,8 @@ from reproduction.figures import Figure
 from reproduction.rows import Row, longest, pick
 
 COLORS = {"Eucl": "#7f8c8d", "WN": "#2e8b57", "DN": "#c0392b", "WN rectified": "#8e44ad"}
+TOP = 0.5
+"""of the axis: a matrix of zeros has J = 1, so what lies far above tells nothing"""
 NAMES = {
     "S": "symmetric",
     "A": "asymmetric",
@@ -60,4 +62,5 @@ def _panel(ax: Axes, rows: list[Row], reading: str, n: int) -> None:
             mean = float(np.mean([row.value for row in level]))
             ax.axhline(mean, color=color, linestyle=style, linewidth=1, label=method)
     ax.set(title=NAMES[reading], xlabel="epoch", ylabel="J (squared)", yscale="log")
+    ax.set_ylim(top=min(ax.get_ylim()[1], TOP))
     ax.legend(fontsize=8)
