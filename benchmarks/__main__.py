@@ -12,7 +12,17 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from benchmarks import graphs, interval, many_seeds, nearness, nonnegative_maps, pairwise, training_step, values
+from benchmarks import (
+    graphs,
+    interval,
+    large_graph,
+    many_seeds,
+    nearness,
+    nonnegative_maps,
+    pairwise,
+    training_step,
+    values,
+)
 
 RESULTS = Path(__file__).parent / "results.json"
 
@@ -23,7 +33,7 @@ def main() -> None:
         description=__doc__,
         epilog="examples: python -m benchmarks | python -m benchmarks pairwise --quick | python -m benchmarks step",
     )
-    known = ("pairwise", "rectified", "interval", "step", "many", "maps", "nearness", "graphs", "values")
+    known = ("pairwise", "rectified", "interval", "step", "many", "maps", "nearness", "graphs", "large", "values")
     parser.add_argument("what", nargs="*", help=f"{', '.join(known)}; all of them by default")
     parser.add_argument("--quick", action="store_true", help="mini-batches up to 128 and one seed")
     parser.add_argument(
@@ -96,6 +106,10 @@ def main() -> None:
         measured = graphs.run(quick=options.quick, map_file=options.map)
         graphs.show(measured, console)
         results["graphs"] = asdict(measured)
+    if "large" in what:
+        large = large_graph.run(quick=options.quick)
+        large_graph.show(large, console)
+        results["large_graph"] = asdict(large)
     if options.save:
         before = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         if solved is not None:

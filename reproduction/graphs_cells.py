@@ -36,6 +36,8 @@ class Cell:
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
     schedule: str = "step"
+    activation: str = "relu"
+    """of the encoder"""
     calibrated: bool = True
     side: int = 0
     """of the grid; 0 for the paper's"""
@@ -82,8 +84,10 @@ def _recipe(protocol: str, head: str, size: int) -> dict[str, Any]:
         return {"epochs": 1000, "calibrated": not HEADS[head].paper}
     steps_an_epoch = -(-size // BATCH)
     if protocol == "quick":
-        return {"epochs": -(-QUICK_STEPS // steps_an_epoch)}
-    return {"epochs": max(FAST_EPOCHS, -(-FAST_STEPS // steps_an_epoch))}
+        epochs = -(-QUICK_STEPS // steps_an_epoch)
+    else:
+        epochs = max(FAST_EPOCHS, -(-FAST_STEPS // steps_an_epoch))
+    return {"epochs": epochs, "schedule": "cosine", "activation": "silu"}
 
 
 def small(cells: Iterable[Cell]) -> Iterator[Cell]:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import trimetric as tm
-from trimetric.encoders import MLP
+from trimetric.encoders import MLP, ActivationName
 
 UNITS = 128
 """of the layers of the encoder, and of what a head reads"""
@@ -89,7 +89,16 @@ PAPER = tuple(name for name, head in HEADS.items() if head.paper)
 OURS = tuple(name for name in HEADS if name not in PAPER)
 
 
-def make_model(name: str, features: int, depth: int, *, symmetric: bool, calibrated: bool, seed: int) -> tm.Siamese:
+def make_model(
+    name: str,
+    features: int,
+    depth: int,
+    *,
+    symmetric: bool,
+    calibrated: bool,
+    seed: int,
+    activation: ActivationName = "relu",
+) -> tm.Siamese:
     """A head on an encoder of so many layers with 128 units, the last one linear; with none it reads the features."""
     torch.manual_seed(seed)
     head = HEADS[name]
@@ -98,5 +107,6 @@ def make_model(name: str, features: int, depth: int, *, symmetric: bool, calibra
     distance = head.build(head.dim if depth else features, symmetric)
     if calibrated and not isinstance(distance, tm.Calibrated):
         distance = tm.Calibrated(distance)
-    encoder = MLP(features, distance.dim, widths=(UNITS,) * (depth - 1)) if depth else nn.Identity()
-    return tm.Siamese(encoder, distance)
+    if depth == 0:
+        return tm.Siamese(nn.Identity(), distance)
+    return tm.Siamese(MLP(features, distance.dim, widths=(UNITS,) * (depth - 1), activation=activation), distance)

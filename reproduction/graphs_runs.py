@@ -58,6 +58,7 @@ def learned(data: Data, cells: list[Cell]) -> list[list[Result]]:
             symmetric=cell.graph in SYMMETRIC,
             calibrated=cell.calibrated,
             seed=cell.seed,
+            activation=cell.activation,  # type: ignore[arg-type]
         )
         for cell in cells
     ]
