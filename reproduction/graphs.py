@@ -1,9 +1,9 @@
 """Shortest paths of large graphs, learned from noisy landmark features (section 3.3, appendix E).
 
 Three protocols, and every row says which: `quick` (small graphs), `fast` (ours, the default budget: a calibrated start,
-weight decay, a smooth encoder and a cosine schedule; with 50,000 pairs a fiftieth of the paper's steps) and `paper` (1000
-epochs of Adam).  Depth of the encoder and weight decay are chosen on validation pairs, and the error on test pairs is
-reported.  Another seed is another start of the network.
+weight decay, a smooth encoder and a cosine schedule; with 50,000 pairs a fiftieth of the paper's steps) and `paper`
+(1000 epochs of Adam).  Depth of the encoder and weight decay are chosen on validation pairs, and the error on test
+pairs is reported.  Another seed is another start of the network.
 """
 
 from __future__ import annotations
