@@ -13,8 +13,8 @@ from trimetric.encoders import MLP, ActivationName
 
 UNITS = 128
 """of the layers of the encoder, and of what a head reads"""
-INTERVALS = 512
-"""coordinates for heads of intervals, which have no parameters of their own: 32 groups of 16"""
+INTERVALS = 256
+"""coordinates for heads of intervals, which have no parameters of their own: 16 groups of 16"""
 CONCAVE = 5
 
 
@@ -74,7 +74,7 @@ HEADS: dict[str, Head] = {
     "MLP calibrated": Head("the same", _network("concatenation"), metric=False),
     "MLP difference": Head("3 x 128 of the difference, no metric", _network("difference"), metric=False),
     "WN rectified": Head("as WN in our form", _wide, asymmetric=True),
-    "IQE": Head("intervals, 32 groups of 16, maxmean", _intervals, dim=INTERVALS),
+    "IQE": Head("intervals, 16 groups of 16, maxmean", _intervals, dim=INTERVALS),
     "Toll WN": Head("WN rectified and tolls", lambda *a: tm.TollMetric(_wide(*a)), encoded=True),
     "Toll DN_N": Head("DN_N and tolls", lambda *a: tm.TollMetric(_deep_metric(*a)), encoded=True),
     "Toll IQE": Head("IQE and tolls", lambda *a: tm.TollMetric(_intervals(*a)), dim=INTERVALS, encoded=True),
