@@ -47,7 +47,7 @@ def figures(rows: list[Row]) -> list[Figure]:
 
 
 def _by_pairs(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure:
-    depths = runs.depths(protocol)
+    depths = runs.depths(protocol, graphs)
     plot = Plot(figsize=(3.4 * len(depths), 2.9 * len(graphs)), layout="constrained")
     axes = plot.subplots(len(graphs), len(depths), squeeze=False, sharey="row", sharex=True)
     for line, graph in zip(axes, graphs, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,9 +55,14 @@ class Runs:
     def sizes(self, protocol: str) -> list[int]:
         return sorted({key[3] for key in self.groups if key[0] == protocol})
 
-    def depths(self, protocol: str) -> list[int]:
-        runs = (rows[0] for key, configs in self.groups.items() if key[0] == protocol for rows in configs.values())
-        return sorted({row.settings["depth"] for row in runs})
+    def depths(self, protocol: str, graphs: Collection[str]) -> list[int]:
+        """Those that were run with several numbers of training pairs on one of the graphs; all, if none was."""
+        sizes: dict[tuple[int, str], set[int]] = defaultdict(set)
+        for (own, graph, _, size), configs in self.groups.items():
+            if own == protocol and graph in graphs:
+                for rows in configs.values():
+                    sizes[rows[0].settings["depth"], graph].add(size)
+        return sorted({depth for (depth, _), own in sizes.items() if len(own) > 1} or {depth for depth, _ in sizes})
 
     def choice(
         self, protocol: str, graph: str, head: str, pairs: int, where: Mapping[str, Any] | None = None

@@ -17,6 +17,7 @@ from reproduction.graphs import Graphs
 from reproduction.graphs_cells import BASELINE, SIZES, Cell
 from reproduction.graphs_data import ASYMMETRIC, GENERATED, MAP, NAMES, SYMMETRIC, Source, load
 from reproduction.graphs_heads import HEADS, OURS, PAPER, make_model
+from reproduction.graphs_tables import Runs
 from reproduction.ledger import Ledger
 from reproduction.rows import Row
 from reproduction.sweep import sweep
@@ -128,6 +129,8 @@ def test_a_tiny_sweep_makes_tables_and_figures(tmp_path: Path, monkeypatch: pyte
     assert isinstance(quick.cells["3d", "landmarks"], Measured)
     assert not tables["table_graph_results"].cells  # small graphs never stand beside the paper's
     assert not any(isinstance(cell, Measured) for cell in tables["table_graph_stats"].cells.values())
+    assert Runs(rows).depths("quick", ["3d"]) == [1]  # the other depth has one number of pairs: no curve
+    assert Runs(rows).depths("quick", ["3dd", "to directed"]) == [1]
     figures = experiment.figures(rows)
     assert [figure.label for figure in figures][::2] == [
         "figure_symmetric_graph_learning_curves",
