@@ -172,7 +172,7 @@ def _table(table: Table, command: str, verdicts: Counter[str]) -> TableView:
     for row in table.rows:
         views = [_cell(table, row, column) for column in table.columns]
         for column, view in zip(table.columns, views, strict=True):
-            if column.better is not None and table.printed(row, column.name) is not None:
+            if table.comparable(row, column):
                 verdicts[view.verdict or "empty"] += 1
         lines.append((row, views))
     lines, every = _told_once(lines)

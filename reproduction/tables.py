@@ -62,6 +62,8 @@ class Column:
     better: Literal["lower", "higher", "equal"] | None = "lower"
     """"equal" where ours should be the paper's, neither more nor less; None where they cannot be compared"""
     format: str = ".3g"
+    tolerance: float = 0.0
+    """the part of the paper's number by which ours may differ and still match, for statistics of random data"""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class Table:
     """what makes it, where that is not the experiment's command"""
     trained_in: Literal["epochs", "steps"] = "epochs"
     """what the `epochs` of the runs count"""
+    other_data: frozenset[str] = frozenset()
+    """rows whose data are not the paper's: they stand beside its numbers, but are not judged by them"""
     paper: dict[str, dict[str, Printed]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,16 +102,24 @@ class Table:
     def has_paper(self, column: Column) -> bool:
         return any(self.printed(row, column.name) is not None for row in self.rows)
 
+    def comparable(self, row: str, column: Column) -> bool:
+        """Whether the paper has a number by which ours is judged."""
+        return column.better is not None and row not in self.other_data and self.printed(row, column.name) is not None
+
     def verdict(self, row: str, column: Column) -> Verdict | None:
-        """Whether ours matches the paper's: within the spread over our seeds, or equal in the printed digits.
+        """Whether ours matches the paper's: within the spread over our seeds or the column's tolerance, or equal in the
+        printed digits.
 
         None where there is nothing to compare.
         """
         ours, theirs = self.cells.get((row, column.name)), self.printed(row, column.name)
-        if column.better is None or not isinstance(ours, Measured) or not isinstance(theirs, Decimal | int):
+        if column.better is None or not self.comparable(row, column):
+            return None
+        if not isinstance(ours, Measured) or not isinstance(theirs, Decimal | int):
             return None
         # The tolerance is widened by rounding: .0575 and .057 differ by half a unit in binary, or a little more.
-        tolerance = max(ours.spread or 0.0, last_digit(theirs) / 2 * (1 + 1e-9))
+        rounding = last_digit(theirs) / 2 * (1 + 1e-9)
+        tolerance = max(ours.spread or 0.0, rounding, column.tolerance * abs(float(theirs)))
         difference = ours.value - float(theirs)
         if abs(difference) <= tolerance:
             return "matches"

@@ -18,12 +18,25 @@ def rows(*values: float, epochs: int = 10) -> list[Row]:
 
 
 def verdict(
-    *values: float, row: str = "to", column: str = "WN", better: str = "lower", best: bool = False
+    *values: float,
+    row: str = "to",
+    column: str = "WN",
+    better: str = "lower",
+    best: bool = False,
+    tolerance: float = 0.0,
+    other_data: bool = False,
 ) -> str | None:
     """Of values of the paper's table of graphs, where "to", "WN" is 6.6."""
     cell = measured(rows(*values), "best" if best else "mean")
-    column_ = Column(column, better=better)  # type: ignore[arg-type]
-    table = Table(label="table_graph_results", title="", columns=[column_], rows=[row], cells={(row, column): cell})
+    column_ = Column(column, better=better, tolerance=tolerance)  # type: ignore[arg-type]
+    table = Table(
+        label="table_graph_results",
+        title="",
+        columns=[column_],
+        rows=[row],
+        cells={(row, column): cell},
+        other_data=frozenset({row} if other_data else ()),
+    )
     return table.verdict(row, column_)
 
 
@@ -49,12 +62,15 @@ def test_verdicts() -> None:
     assert verdict(7.0, better="higher") == "beats"
     assert verdict(6.2, better="equal") == verdict(7.0, better="equal") == "misses"
     assert verdict(6.61, better="equal") == "matches"
+    assert verdict(6.92, better="equal", tolerance=0.05) == "matches"
+    assert verdict(6.94, better="equal", tolerance=0.05) == "misses"
     assert verdict(float("nan")) == verdict(float("inf")) == verdict(float("nan"), 6.6) == "misses"
     assert verdict(6.2, column="none of the paper's") is None
     assert verdict() is None
 
 
 def test_what_cannot_be_compared_has_no_verdict() -> None:
+    assert verdict(6.2, other_data=True) is None
     cell = measured(rows(1.0))
     column = Column("2048", better="lower")
     table = Table(
