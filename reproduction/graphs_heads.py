@@ -33,7 +33,7 @@ class Head:
     encoded: bool = False
     """whether it makes sense only on top of an encoder, as the features have no coordinates for tolls"""
     asymmetric: bool = False
-    """whether it is the same as another where the graph is symmetric"""
+    """whether it is the same as WN where the graph is symmetric"""
 
 
 def _wide(dim: int, symmetric: bool, *, form: str = "rectified") -> tm.NeuralMetric:

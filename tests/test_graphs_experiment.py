@@ -126,6 +126,7 @@ def test_a_tiny_sweep_makes_tables_and_figures(tmp_path: Path, monkeypatch: pyte
     assert isinstance(two, Measured)
     assert two.seeds == 2
     assert isinstance(quick.cells["to directed", "recommended"], Measured)
+    assert quick.cells["3d", "WN rectified"] == "as WN"
     assert isinstance(quick.cells["3d", "landmarks"], Measured)
     assert not tables["table_graph_results"].cells  # small graphs never stand beside the paper's
     assert not any(isinstance(cell, Measured) for cell in tables["table_graph_stats"].cells.values())
