@@ -45,7 +45,7 @@ def figures(rows: list[Row]) -> list[Figure]:
 def _panel(ax: Axes, rows: list[Row], reading: str, n: int) -> None:
     seeds: set[int] = set()
     for method, color in COLORS.items():
-        for recipe, style in (("paper", "-"), ("ours", "--")):
+        for recipe, style in (("paper", "-"), ("rows", "--")):
             where = {"reading": reading, "method": method, "recipe": recipe, "n": n}
             chosen = longest(pick(rows, "curve", where))
             if not chosen:

@@ -26,14 +26,17 @@ from trimetric.heads import HEADS, HeadName, make_head
 from trimetric.nearness.budget import Best
 from trimetric.nearness.min_plus import closure
 from trimetric.nearness.problem import Problem
+from trimetric.nearness.row_start import landmark_rows, start_as_rows
 from trimetric.nearness.separation import repaired
 from trimetric.siamese import Siamese
 from trimetric.training import fit
 from trimetric.training_config import Epoch, TrainingConfig
 
 LANDMARKS = "landmarks"
-START = 0.7
-"""where landmarks begin, between the mean distance (0) and the given ones (1): fewer triangles are violated there"""
+START, HEAD_START = 0.7, 0.5
+"""where landmarks and other heads begin, between the mean distance (0) and the given ones (1)"""
+STARTED: tuple[HeadName, ...] = ("wide", "deep")
+"""heads that contain the landmark bound, and begin there"""
 BATCH_FLOATS = 2**24
 """coordinates of a batch of landmarks, to bound its memory"""
 MEASUREMENTS = 50
@@ -46,7 +49,8 @@ class LearnedSettings:
 
     head: HeadName | Literal["landmarks"] | Distance | None = None
     """the distance between points, by name or itself; a symmetric problem gets a symmetric one.  `"landmarks"`: each
-    point starts as the distances of its object to all others.  None: that, or `"wide"` where there is an encoder"""
+    point starts as the distances of its object to all others, and so do those of `"wide"` and `"deep"`, as far as
+    they have coordinates.  None: landmarks, or `"wide"` where there is an encoder"""
     dim: int = 128
     """coordinates of a point, where a head other than `"landmarks"` is named"""
     concave_units: int = 5
@@ -78,7 +82,7 @@ class LearnedSettings:
         if self.training is not None:
             return self.training
         if not self.by_landmarks:
-            return TrainingConfig(epochs=200, batch_size=1000, learning_rate=3e-3)
+            return TrainingConfig(epochs=200, batch_size=1000, learning_rate=1.5e-3)
         side, steps = math.sqrt(pairs), 3000
         batch = min(pairs, round(5 * side), round(BATCH_FLOATS / side))
         epochs = max(3, steps * batch // pairs)
@@ -140,25 +144,31 @@ def make_model(problem: Problem, settings: LearnedSettings) -> Siamese:
         return _landmark_model(problem)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
-        head = settings.head or "wide"
-        if not isinstance(head, Distance):
-            head = make_head(head, settings.dim, symmetric=problem.symmetric, concave_units=settings.concave_units)  # type: ignore[arg-type]
+        name = settings.head or "wide"
+        if isinstance(name, Distance):
+            head = name
+        else:
+            head = make_head(name, settings.dim, symmetric=problem.symmetric, concave_units=settings.concave_units)  # type: ignore[arg-type]
         if problem.symmetric and not head.axioms.symmetric:
             head = SymmetrizedMetric(head)
-        return Siamese(settings.encoder or nn.Embedding(problem.n, head.dim), Calibrated(head))
+        encoder = settings.encoder or nn.Embedding(problem.n, head.dim)
+        if name in STARTED and settings.encoder is None:
+            start_as_rows(encoder, head, _rows(problem, HEAD_START))  # type: ignore[arg-type]
+        return Siamese(encoder, Calibrated(head))
 
 
 def _landmark_model(problem: Problem) -> Siamese:
-    """Points near to the given distances, in units of their mean; what is not known, by the shortest path."""
+    rows = _rows(problem, START)
+    head = LandmarkBound(rows.shape[1], directed=not problem.symmetric)
+    return Siamese(nn.Embedding.from_pretrained(rows, freeze=False), Calibrated(head))
+
+
+def _rows(problem: Problem, start: float) -> Tensor:
+    """The given distances as points; what is not known, by the shortest path."""
     given = problem.matrix(problem.distances)
     if not problem.complete:
         given = np.where(problem.known, given, repaired(problem, problem.distances)[0])
-    others = ~np.eye(problem.n, dtype=bool)
-    mean = given.sum() / max(others.sum(), 1) or 1.0
-    start = np.where(others, START * given / mean + 1 - START, 0.0)
-    rows = torch.from_numpy(start if problem.symmetric else np.concatenate([start, start.T], axis=1)).float()
-    head = LandmarkBound(rows.shape[1], directed=not problem.symmetric)
-    return Siamese(nn.Embedding.from_pretrained(rows, freeze=False), Calibrated(head))
+    return landmark_rows(given, symmetric=problem.symmetric, start=start)
 
 
 @torch.no_grad()
