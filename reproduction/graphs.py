@@ -16,6 +16,7 @@ from reproduction.figures import Figure
 from reproduction.graphs_cells import BASELINE, SIZES, Cell, cells_of, small
 from reproduction.graphs_data import Source, load
 from reproduction.graphs_heads import OURS, PAPER
+from reproduction.graphs_ranking import ranking
 from reproduction.graphs_runs import baselines, learned
 from reproduction.rows import Row
 from reproduction.tables import Table
@@ -59,7 +60,8 @@ class Graphs(StackedExperiment[Cell]):
         return learned(data, cells)
 
     def tables(self, rows: list[Row]) -> list[Table]:
-        return graphs_tables.tables(rows)
+        ranks = ranking(graphs_tables.Runs(rows))
+        return [*graphs_tables.tables(rows), *([] if ranks is None else [ranks])]
 
     def figures(self, rows: list[Row]) -> list[Figure]:
         return graphs_plots.figures(rows)

@@ -70,7 +70,11 @@ def cells_of(
             yield Cell(graph, head, 0, size, "none", 0, map=map_name)
             continue
         own = HEADS[head]
-        if (depth == 0 and own.encoded) or (own.asymmetric and graph in SYMMETRIC):
+        if (
+            (depth == 0 and own.encoded)
+            or (own.asymmetric and graph in SYMMETRIC)
+            or graph not in (own.only or (graph,))
+        ):
             continue
         if head == "MLP calibrated" and protocol != "paper":  # there the MLP is
             continue

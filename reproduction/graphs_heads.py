@@ -34,6 +34,8 @@ class Head:
     """whether it makes sense only on top of an encoder, as the features have no coordinates for tolls"""
     asymmetric: bool = False
     """whether it is the same as WN where the graph is symmetric"""
+    only: tuple[str, ...] = ()
+    """the graphs that it was made for; none for all"""
 
 
 def _wide(dim: int, symmetric: bool, *, form: str = "rectified") -> tm.NeuralMetric:
@@ -59,6 +61,16 @@ def _network(inputs: str) -> Callable[[int, bool], tm.Distance]:
     return lambda dim, _: tm.MLPDistance(dim, widths=(UNITS,) * 3, inputs=inputs)  # type: ignore[arg-type]
 
 
+def _band(dim: int, symmetric: bool) -> tm.BandMetric:
+    network = tm.MLPDistance(dim, widths=(UNITS,) * 3, inputs="concatenation")
+    return tm.BandMetric(tm.SymmetrizedMetric(network) if symmetric else network)
+
+
+def _intervals_and_band(dim: int, symmetric: bool) -> tm.WideMetric:
+    tolled = tm.TollMetric(_intervals(dim, symmetric))
+    return tm.WideMetric([tolled, _band(tolled.dim, symmetric)], pool="mean")
+
+
 HEADS: dict[str, Head] = {
     "Eucl.": Head("Mahalanobis, rank 128", lambda dim, _: tm.Mahalanobis(dim, rank=UNITS), paper=True),
     "WN": Head(
@@ -78,6 +90,8 @@ HEADS: dict[str, Head] = {
     "Toll WN": Head("WN rectified and tolls", lambda *a: tm.TollMetric(_wide(*a)), encoded=True),
     "Toll DN_N": Head("DN_N and tolls", lambda *a: tm.TollMetric(_deep_metric(*a)), encoded=True),
     "Toll IQE": Head("IQE and tolls", lambda *a: tm.TollMetric(_intervals(*a)), dim=INTERVALS, encoded=True),
+    "Band": Head("an MLP of both ends within a factor of two, a metric", _band, only=("3dd",)),
+    "Toll IQE + Band": Head("the sum of both", _intervals_and_band, dim=INTERVALS, encoded=True, only=("3dd",)),
     "recommended": Head(
         "tm.recommended with tolls: IQE + WN + MRN",
         lambda dim, symmetric: tm.recommended(dim + (1 if symmetric else 2), symmetric=symmetric, tolls=True),

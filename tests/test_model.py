@@ -115,6 +115,7 @@ EXPORTED = [
     "NormInduced(PolyhedralNorm)",
     "NeuralMetric-intervals",
     "TollMetric",
+    "BandMetric",
     "Siamese",
 ]
 

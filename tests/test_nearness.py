@@ -28,6 +28,7 @@ from trimetric.nearness import (
     violations,
     write_matrix,
 )
+from trimetric.nearness.row_start import landmark_rows, start_as_rows
 
 ROOT = Path(__file__).parent.parent
 ATSP = Path(os.environ.get("TRIMETRIC_ATSP", ROOT.parent / "shared" / "data" / "atsp"))
@@ -214,6 +215,39 @@ def test_learned_from_the_matrix_itself_comes_near_to_the_optimum(symmetric: boo
     assert triangles_hold(learned.matrix)
     optimum = nearest_metric(d, symmetric=symmetric).objective
     assert optimum * (1 - 1e-6) <= learned.objective < 1.01 * optimum
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("head", ["wide", "deep"])
+def test_heads_that_start_as_landmarks_come_near_to_the_optimum(symmetric: bool, head: Any) -> None:
+    d = random_matrix(24, 0, symmetric=symmetric)
+    settings = LearnedSettings(
+        head=head, dim=64, training=tm.TrainingConfig(epochs=150, batch_size=100, learning_rate=3e-3)
+    )
+    learned = nearest_metric(d, symmetric=symmetric, method="learned", learned=settings)
+    optimum = nearest_metric(d, symmetric=symmetric).objective
+    assert optimum * (1 - 1e-6) <= learned.objective < 1.05 * optimum
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("norm", ["deep", "wide"])
+def test_a_head_starts_as_the_landmark_bound(symmetric: bool, norm: str) -> None:
+    torch.manual_seed(0)
+    d = random_matrix(10, 0, symmetric=symmetric)
+    rows = landmark_rows(d, symmetric=symmetric, start=0.5)
+    bound = tm.all_pairs(tm.LandmarkBound(rows.shape[1], directed=not symmetric), rows)
+    made = (
+        tm.DeepNorm(32, widths=(32, 32), pool="max")
+        if norm == "deep"
+        else tm.WideNorm(32, components=32, width=4, symmetric=symmetric, pool="max")
+    )
+    head = tm.NormInduced(tm.Symmetrized(made) if symmetric and norm == "deep" else made)
+    points = torch.nn.Embedding(10, 32)
+    start_as_rows(points, head, rows)
+    with torch.no_grad():
+        distances = tm.all_pairs(head, points.weight)
+    apart = ~torch.eye(10, dtype=torch.bool)
+    assert ((distances - bound)[apart].abs() / bound[apart]).mean() < 0.15
 
 
 def test_learned_from_the_matrix_itself_fills_what_is_missing() -> None:

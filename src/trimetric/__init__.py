@@ -16,6 +16,7 @@ _NAMES = {
     "trimetric.audit": ["Audit", "audit"],
     "trimetric.axioms": ["Axioms"],
     "trimetric.distances": [
+        "BandMetric",
         "Calibrated",
         "ConvexNetwork",
         "Discounted",
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from trimetric.audit import Audit as Audit
     from trimetric.audit import audit as audit
     from trimetric.axioms import Axioms as Axioms
+    from trimetric.distances import BandMetric as BandMetric
     from trimetric.distances import Calibrated as Calibrated
     from trimetric.distances import ConvexNetwork as ConvexNetwork
     from trimetric.distances import Discounted as Discounted

@@ -31,6 +31,15 @@ def equal_rows(
     return i[same], j[same]
 
 
+def zero_at_equal_rows(values: Tensor, x: tuple[Tensor, Tensor], y: tuple[Tensor, Tensor]) -> Tensor:
+    """The values (n, m, ...) of all pairs of points, 0 where both are equal; of each side its points and their keys."""
+    i, j = equal_rows(*x, *y)
+    if not len(i):
+        return values
+    put = Tensor.index_put if torch.is_grad_enabled() else Tensor.index_put_
+    return put(values, (i, j), values.new_zeros(()))
+
+
 def first_equal_row(objects: Tensor) -> Int[Tensor, " n"]:
     """For each object along the first axis, the first one that is equal to it (at most itself).
 

@@ -1,3 +1,4 @@
+from trimetric.distances.band import BandMetric as BandMetric
 from trimetric.distances.base import Distance as Distance
 from trimetric.distances.calibrated import Calibrated as Calibrated
 from trimetric.distances.combine import Discounted as Discounted

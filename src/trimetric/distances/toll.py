@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from trimetric import checks
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
-from trimetric.equal_rows import equal_rows, row_keys
+from trimetric.equal_rows import row_keys, zero_at_equal_rows
 from trimetric.norms import Norm
 from trimetric.pooled import PairFunction, Projection
 
@@ -87,19 +87,14 @@ class TollMetric(Distance):
 
     def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
         seen = self.inner.dim
-        return self.inner.project(x[:, :seen], centre[:seen]), self.tolls(x), x.detach(), row_keys(x)
+        return self.inner.project(x[:, :seen], centre[:seen]), self.tolls(x), (x.detach(), row_keys(x))
 
     def pairwise(self) -> PairFunction:
         inner = self.inner.pairwise()
 
         def pairs(px: Projection, py: Projection) -> Tensor:
-            (rows, (departure, _), x, x_keys), (columns, (_, arrival), y, y_keys) = px, py
-            values = inner(rows, columns) + (departure.unsqueeze(1) + arrival)
-            i, j = equal_rows(x, x_keys, y, y_keys)
-            if not len(i):
-                return values
-            put = Tensor.index_put if torch.is_grad_enabled() else Tensor.index_put_
-            return put(values, (i, j), values.new_zeros(()))
+            (rows, (departure, _), x), (columns, (_, arrival), y) = px, py
+            return zero_at_equal_rows(inner(rows, columns) + (departure.unsqueeze(1) + arrival), x, y)
 
         return pairs
 

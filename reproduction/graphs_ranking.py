@@ -1,0 +1,55 @@
+"""Whether the fast protocol ranks the paper's heads as the paper's own does, where both were run."""
+
+from __future__ import annotations
+
+from reproduction.graphs_data import NAMES
+from reproduction.graphs_heads import PAPER
+from reproduction.graphs_tables import Cells, Runs
+from reproduction.tables import Column, Table
+
+DEPTH = 3
+
+
+def ranking(runs: Runs) -> Table | None:
+    """Heads from best to worst by test error, and how many of their pairs come in the same order."""
+    cells: Cells = {}
+    sizes = [size for size in runs.sizes("paper") if size in runs.sizes("fast")]
+    for graph in NAMES:
+        for size in sizes:
+            errors = {protocol: _errors(runs, protocol, graph, size) for protocol in ("paper", "fast")}
+            both = [head for head in PAPER if all(head in own for own in errors.values())]
+            if len(both) < 3:
+                continue
+            line = f"{graph}, {size:,}"
+            for protocol, own in errors.items():
+                cells[line, protocol] = " < ".join(
+                    f"{head} {own[head]:.3g}" for head in sorted(both, key=own.__getitem__)
+                )
+            cells[line, "pairs in one order"] = _agreement(*([own[head] for head in both] for own in errors.values()))
+    if not cells:
+        return None
+    return Table(
+        label="table_graph_ranking",
+        title="The same ranks? Test MSE by the paper's protocol and by our fast one",
+        corner="graph, training pairs",
+        columns=[Column(name, better=None) for name in ("paper", "fast", "pairs in one order")],
+        rows=list(dict.fromkeys(line for line, _ in cells)),
+        cells=cells,
+        note=f"Encoders of {DEPTH} layers. In the fast protocol the best decay by validation; the paper has none.",
+    )
+
+
+def _errors(runs: Runs, protocol: str, graph: str, size: int) -> dict[str, float]:
+    errors = {}
+    for head in PAPER:
+        choice = runs.choice(protocol, graph, head, size, {"depth": DEPTH})
+        cell = None if choice is None else choice.measured("mse")
+        if cell is not None:
+            errors[head] = cell.value
+    return errors
+
+
+def _agreement(one: list[float], other: list[float]) -> str:
+    pairs = [(i, j) for i in range(len(one)) for j in range(i)]
+    same = sum((one[i] < one[j]) == (other[i] < other[j]) for i, j in pairs)
+    return f"{same} of {len(pairs)}"
