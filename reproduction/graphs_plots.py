@@ -28,6 +28,8 @@ COLORS = {
     "Toll WN": "#e6a96b",
     "Toll DN_N": "#1b3f66",
     "Toll IQE": "#7ac79a",
+    "Band": "#b8a100",
+    "Toll IQE + Band": "#6b8e23",
     "recommended": "#d4589b",
 }
 KINDS = {"symmetric": SYMMETRIC, "asymmetric": ASYMMETRIC}
@@ -48,10 +50,15 @@ def figures(rows: list[Row]) -> list[Figure]:
 
 def _by_pairs(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure:
     depths = runs.depths(protocol, graphs)
-    plot = Plot(figsize=(3.4 * len(depths), 2.9 * len(graphs)), layout="constrained")
-    axes = plot.subplots(len(graphs), len(depths), squeeze=False, sharey="row", sharex=True)
-    for line, graph in zip(axes, graphs, strict=True):
-        for ax, depth in zip(line, depths, strict=True):
+    panels = [[(graph, depth) for depth in depths] for graph in graphs]
+    if len(depths) == 1:  # side by side, not one tall column
+        panels = [[panel for line in panels for panel in line]]
+    plot = Plot(figsize=(3.8 * len(panels[0]), 2.9 * len(panels)), layout="constrained")
+    axes = plot.subplots(
+        len(panels), len(panels[0]), squeeze=False, sharey="row" if len(depths) > 1 else False, sharex=True
+    )
+    for line, row in zip(axes, panels, strict=True):
+        for ax, (graph, depth) in zip(line, row, strict=True):
             _lines(ax, runs, protocol, graph, depth)
             ax.set_title(f"{graph}, {depth} layers", fontsize=10)
         line[0].set_ylabel("test MSE")
@@ -83,7 +90,7 @@ def _lines(ax: Axes, runs: Runs, protocol: str, graph: str, depth: int) -> None:
             ax.errorbar(x, y, yerr=spread if any(spread) else None, **_style(head), capsize=2, elinewidth=0.8)
     ax.set(xscale="log", yscale="log")
     sizes = runs.sizes(protocol)
-    ax.set_xticks(sizes, [f"{size / 1000:g}K" for size in sizes])
+    ax.set_xticks(sizes, [f"{size / 1000:g}K" for size in sizes], fontsize=8)
     ax.set_xticks([], minor=True)
     _plain_numbers(ax)
 

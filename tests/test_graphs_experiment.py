@@ -17,6 +17,7 @@ from reproduction.graphs import Graphs
 from reproduction.graphs_cells import BASELINE, SIZES, Cell
 from reproduction.graphs_data import ASYMMETRIC, GENERATED, MAP, NAMES, SYMMETRIC, Source, load
 from reproduction.graphs_heads import HEADS, OURS, PAPER, make_model
+from reproduction.graphs_plots import COLORS
 from reproduction.graphs_tables import Runs
 from reproduction.ledger import Ledger
 from reproduction.rows import Row
@@ -247,3 +248,4 @@ def test_the_names_are_the_papers() -> None:
     assert all(set(row) == set(PAPER) for row in theirs.values())
     assert set(SYMMETRIC).isdisjoint(ASYMMETRIC)
     assert set(PAPER).isdisjoint(OURS)
+    assert set(COLORS) == set(HEADS)
