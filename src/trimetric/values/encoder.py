@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from trimetric import checks
 from trimetric.architecture import Described
+from trimetric.values.state_embedding import StateEmbedding
 from trimetric.values.windows import Windows
 
 PLANES = 3
@@ -54,23 +54,22 @@ class GridEncoder(Described):
             )
         planes = self.second(self.first(x.flatten(0, -4)).relu()).relu()
         flat = planes.flatten(2).transpose(1, 2).flatten(1)
-        return self._end(flat @ self.dense + self.dense_bias).unflatten(0, x.shape[:-3])
+        return self.last((flat @ self.dense + self.dense_bias).relu()).unflatten(0, x.shape[:-3])
 
     def embed_all(self, windows: Windows) -> Float[Tensor, "n dim"]:
         """The same for the observations that `windows` was made of, each distinct window computed once."""
-        kernel = self.first.weight.flatten(1)
-        features = F.linear(windows.first, kernel, self.first.bias).relu()
-        # W h for each of the nine places of a feature in a window, then the sums of nine.
-        places = features @ self.second.weight.permute(1, 2, 3, 0).flatten(1)
-        planes = windows.second(places.view(-1, self.second.out_channels))
-        planes = (planes + self.second.bias).relu()  # pyright: ignore[reportOperatorIssue]
-        rows = windows.rows(planes).unflatten(0, (self.positions, -1))
-        parts = torch.bmm(rows, self.dense.unflatten(0, (self.positions, -1)))
-        sums = windows.states(parts.flatten(0, 1))
-        return self._end(sums[:-1] + (sums[-1] + self.dense_bias))
-
-    def _end(self, x: Tensor) -> Tensor:
-        return self.last(x.relu())
+        parameters = (
+            self.first.weight.flatten(1),
+            self.first.bias,
+            self.second.weight,
+            self.second.bias,
+            self.dense.unflatten(0, (self.positions, -1)),
+            self.dense_bias,
+            self.last.weight,
+            self.last.bias,
+        )
+        embedded: Any = StateEmbedding.apply(*(p.unsqueeze(0) for p in parameters), windows)  # type: ignore[union-attr]
+        return embedded[0].squeeze(0)
 
 
 class StateEncoder(nn.Module):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from trimetric.distances import Distance
 from trimetric.norms import Norm
 from trimetric.progress import Shown
 from trimetric.siamese import Siamese
-from trimetric.training import fit_many
+from trimetric.training import fit, fit_many
 from trimetric.training_config import History, TrainingConfig
 from trimetric.values.encoder import GridEncoder, StateEncoder
 from trimetric.values.known_moves import KnownMoves
@@ -93,18 +94,21 @@ def learn_values(
     observations = worlds[0].observations.to(next(models[0].parameters()).dtype)
     windows = Windows(observations)
     by_number = [Siamese(StateEncoder(_grid_encoder(model), windows), model.distance) for model in models]
-    histories = fit_many(
-        by_number,
-        [split.train for split in splits],
-        [observations.new_zeros(len(split.train)) for split in splits],
-        seeds=seeds,
-        objects=torch.arange(worlds[0].num_states),
-        bootstrap=[temporal_difference(*pair, polyak=polyak) for pair in zip(worlds, splits, strict=True)],
-        probes=[_probe(*pair) for pair in zip(worlds, splits, strict=True)] if measure else [],
-        config=config,
-        checkpoint=checkpoint,
-        progress=progress,
-    )
+    pairs = [split.train for split in splits]
+    targets = [observations.new_zeros(len(own)) for own in pairs]
+    bootstrap = [temporal_difference(*pair, polyak=polyak) for pair in zip(worlds, splits, strict=True)]
+    probes = [_probe(*pair) for pair in zip(worlds, splits, strict=True)] if measure else []
+    shared: dict[str, Any] = {
+        "objects": torch.arange(worlds[0].num_states),
+        "checkpoint": checkpoint,
+        "progress": progress,
+    }
+    if len(models) == 1:  # without the overhead of several
+        one: dict[str, Any] = {"bootstrap": bootstrap[0], "probe": probes[0] if probes else None}
+        histories = [fit(by_number[0], pairs[0], targets[0], config=replace(config, seed=seeds[0]), **one, **shared)]
+    else:
+        several: dict[str, Any] = {"bootstrap": bootstrap, "probes": probes, "config": config}
+        histories = fit_many(by_number, pairs, targets, seeds=seeds, **several, **shared)
     for model in models:
         model.eval()
     return histories

@@ -1,8 +1,6 @@
-"""Sparse sums of rows with fast gradients."""
+"""Sparse sums of rows, and their transposes."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -12,9 +10,8 @@ from torch import Tensor
 class RowSums:
     r"""The linear map $y_r = \sum_j w_{rj}\, x_{i_{rj}}$ of the rows of a matrix: a sparse matrix that multiplies it.
 
-    Both directions are embedding bags: the gradient sums rows of the incoming one by the transposed lists.  (Indexing
-    has a gradient that adds rows one at a time, and torch's sparse matrices know no vmap.)  Under `vmap` all members
-    are one call.
+    Both directions are embedding bags, of several matrices at once; `transposed` is the gradient of the call.
+    (Indexing has a gradient that adds rows one at a time, and torch's sparse matrices multiply one matrix only.)
 
     Args:
         targets, sources, weights: the entries $r$, $i_{rj}$, $w_{rj}$, in any order.
@@ -29,11 +26,14 @@ class RowSums:
         shape: tuple[int, int],
     ) -> None:
         self.shape = shape
-        self.forward = _Lists(targets, sources, weights, *shape)
-        self.backward = _Lists(sources, targets, weights, shape[1], shape[0])
+        self._there = _Lists(targets, sources, weights, *shape)
+        self._back = _Lists(sources, targets, weights, shape[1], shape[0])
 
-    def __call__(self, x: Float[Tensor, "sources columns"]) -> Float[Tensor, "targets columns"]:
-        return _Sum.apply(x, self.forward, self.backward)  # type: ignore[return-value]
+    def __call__(self, x: Float[Tensor, "members sources columns"]) -> Float[Tensor, "members targets columns"]:
+        return self._there.apply(x)
+
+    def transposed(self, y: Float[Tensor, "members targets columns"]) -> Float[Tensor, "members sources columns"]:
+        return self._back.apply(y)
 
 
 class _Lists:
@@ -59,32 +59,7 @@ class _Lists:
         return self._repeated[times]
 
     def apply(self, x: Tensor) -> Tensor:
-        """Of a matrix, or of each of several (members, sources, columns)."""
-        members = len(x) if x.ndim == 3 else 1
-        sources, starts, weights = self.repeated(members)
-        flat = x.reshape(-1, x.shape[-1])
-        summed = torch.embedding_bag(flat, sources, starts, False, 0, False, weights.to(x.dtype))[0]
-        return summed.view(*x.shape[:-2], self.rows, -1)
-
-
-class _Sum(torch.autograd.Function):
-    @staticmethod
-    def forward(x: Tensor, there: _Lists, back: _Lists) -> Tensor:  # type: ignore[override]  # noqa: ARG004
-        return there.apply(x)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:  # noqa: ARG004
-        ctx.there, ctx.back = inputs[1:]
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        # `apply` takes time of its own, and is needed only for a gradient of this gradient.
-        summed = _Sum.apply(grad, ctx.back, ctx.there) if torch.is_grad_enabled() else ctx.back.apply(grad)
-        return summed, None, None  # type: ignore[return-value]
-
-    @staticmethod
-    def vmap(  # pyright: ignore[reportIncompatibleMethodOverride]
-        _: Any, in_dims: tuple[int | None, ...], x: Tensor, there: _Lists, back: _Lists
-    ) -> tuple[Tensor, int]:
-        batched = x if in_dims[0] is None else x.movedim(in_dims[0], 0)
-        return _Sum.apply(batched, there, back), 0  # type: ignore[return-value]
+        sources, starts, weights = self.repeated(len(x))
+        rows = x.reshape(-1, x.shape[2])
+        summed = torch.embedding_bag(rows, sources, starts, False, 0, False, weights.to(x.dtype))[0]
+        return summed.view(len(x), self.rows, -1)
