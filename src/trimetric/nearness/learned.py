@@ -77,12 +77,17 @@ class LearnedSettings:
     def by_landmarks(self) -> bool:
         return self.head == LANDMARKS or (self.head is None and self.encoder is None)
 
+    @property
+    def starts_as_rows(self) -> bool:
+        return self.head in STARTED and self.encoder is None
+
     def training_on(self, pairs: int) -> TrainingConfig:
         """What is set, or what suits so many pairs of objects."""
         if self.training is not None:
             return self.training
         if not self.by_landmarks:
-            return TrainingConfig(epochs=200, batch_size=1000, learning_rate=1.5e-3)
+            rate = 1.5e-3 if self.starts_as_rows else 3e-3
+            return TrainingConfig(epochs=200, batch_size=1000, learning_rate=rate)
         side, steps = math.sqrt(pairs), 3000
         batch = min(pairs, round(5 * side), round(BATCH_FLOATS / side))
         epochs = max(3, steps * batch // pairs)
@@ -152,7 +157,7 @@ def make_model(problem: Problem, settings: LearnedSettings) -> Siamese:
         if problem.symmetric and not head.axioms.symmetric:
             head = SymmetrizedMetric(head)
         encoder = settings.encoder or nn.Embedding(problem.n, head.dim)
-        if name in STARTED and settings.encoder is None:
+        if settings.starts_as_rows:
             start_as_rows(encoder, head, _rows(problem, HEAD_START))  # type: ignore[arg-type]
         return Siamese(encoder, Calibrated(head))
 
