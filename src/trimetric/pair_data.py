@@ -45,6 +45,15 @@ class PairData:
         """The distances that a model gives the pairs of these row numbers."""
         return self.predictor(model)(batch)
 
+    def predict_all(self, model: nn.Module, batch_size: int) -> Tensor:
+        """The distances of all pairs, so many at a time; each object that they have is encoded once."""
+        batches = torch.arange(len(self)).split(batch_size)
+        if not isinstance(self.pairs, Tensor) or not isinstance(model, Siamese):
+            return torch.cat([self.predict(model, batch) for batch in batches])
+        ids, ends = torch.unique(self.pairs, return_inverse=True)
+        points = PairData(ends, self.targets, model.encoder(ids if self.objects is None else self.objects[ids]))
+        return torch.cat([points.predict(model.distance, batch) for batch in batches])
+
     def predictor(self, model: nn.Module, wrap: Callable[[Callable], Callable] | None = None) -> Predictor:
         """The function from row numbers to predicted distances.  `wrap` is put around each part that is a network."""
         wrap = wrap or (lambda function: function)

@@ -11,10 +11,8 @@ from torch.func import functional_call, stack_module_state
 
 from trimetric.pair_data import PairData
 from trimetric.siamese import Siamese
-from trimetric.trainees import EVALUATION_BATCH, Trainee, loss_of, squared_errors
+from trimetric.trainees import EVALUATION_BATCH, PREDICTION_BATCH, Trainee, loss_of, squared_errors
 from trimetric.training_config import TrainingConfig
-
-PREDICTION_BATCH = 1024  # small, so that what a head makes of it stays in cache
 
 
 class Stack(Trainee):

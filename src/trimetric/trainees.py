@@ -18,6 +18,7 @@ from trimetric.processes import Processes
 from trimetric.training_config import TrainingConfig
 
 EVALUATION_BATCH = 4096
+PREDICTION_BATCH = 1024  # small, so that what a head makes of it stays in cache
 
 
 class Trainee(ABC):
@@ -122,8 +123,7 @@ class Single(Trainee):
 
     def predictions(self, data: Sequence[PairData]) -> Tensor:
         (own,) = data
-        chunks = torch.arange(len(own)).split(EVALUATION_BATCH)
-        return torch.cat([own.predict(self.model, chunk) for chunk in chunks]).unsqueeze(0)
+        return own.predict_all(self.model, PREDICTION_BATCH).unsqueeze(0)
 
     def set_targets(self, targets: Tensor) -> None:
         self._own_objective.targets = targets[0]
