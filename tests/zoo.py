@@ -99,7 +99,7 @@ DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
         lambda d: tm.WideNorm(d, components=2, width=2), dim, tolls=4, per="component", map="abs"
     ),
     "NeuralMetric-tolls": lambda dim: tm.NeuralMetric(_tolled(lambda d: tm.DeepNorm(d, widths=(4, 4)), dim)),
-    "BandMetric": lambda dim: tm.BandMetric(tm.MLPDistance(dim, widths=(8,), inputs="concatenation"), gain=20.0),
+    "BandMetric": lambda dim: tm.BandMetric(tm.MLPDistance(dim, widths=(8,), inputs="concatenation")),
     "BandMetric-beside": lambda dim: tm.WideMetric([_intervals(dim), tm.BandMetric(tm.Euclidean(dim))], pool="mean"),
     "recommended": lambda dim: tm.recommended(dim, symmetric=False),
     "recommended-symmetric": lambda dim: tm.recommended(dim, symmetric=True),

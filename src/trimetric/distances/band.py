@@ -6,7 +6,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from trimetric import checks
 from trimetric.constraints import nonnegative
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
@@ -16,7 +15,7 @@ from trimetric.pooled import PairFunction, Projection
 
 
 class BandMetric(Distance):
-    r"""$c\,(1 + \mathrm{sigmoid}(g\,f(x, y)))$ for $x \ne y$, and 0 for $x = y$, with *any* function $f$ and $c \ge 0$.
+    r"""$c\,(1 + \mathrm{sigmoid}(f(x, y)))$ for $x \ne y$, and 0 for $x = y$, with *any* function $f$ and $c \ge 0$.
 
     One step costs at most $2c$ and two cost at least $2c$, so no detour through a third point is shorter.  Every
     quasimetric whose largest distance is at most twice its smallest has this form: an unconstrained network such as
@@ -28,12 +27,9 @@ class BandMetric(Distance):
 
     Args:
         distance: $f$, any distance or norm; it need not promise anything.
-        gain: the factor $g$.  A fresh network is nearly constant: with a large factor it uses the whole band from the
-            start, and learns faster.
     """
 
-    def __init__(self, distance: Norm | Distance, *, gain: float = 1.0) -> None:
-        self.gain = checks.finite_number("gain", gain, above=0)
+    def __init__(self, distance: Norm | Distance) -> None:
         inner = as_distance("distance", distance)
         super().__init__(inner.dim, num_components=1, pool="mean", inner=inner)
         self.raw_floor = nn.Parameter(torch.ones(()))
@@ -47,7 +43,7 @@ class BandMetric(Distance):
         return nonnegative(self.raw_floor)
 
     def _band(self, components: Tensor) -> Tensor:
-        return self.floor * (1 + (self.gain * self.inner.pool(components)).sigmoid()).unsqueeze(-1)
+        return self.floor * (1 + self.inner.pool(components).sigmoid()).unsqueeze(-1)
 
     def components(
         self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
