@@ -17,8 +17,8 @@ INTERVALS = 256
 """coordinates for heads of intervals, which have no parameters of their own: 16 groups of 16"""
 CONCAVE = 5
 BAND_START = 300.0
-"""factor of the last layer in a band, as a fresh network is nearly constant; chosen by hand from 1, 10, 40, 100 and 300 on
-validation pairs of 3dd"""
+"""factor of the last layer in a band, as a fresh network is nearly constant; chosen by hand from 1, 10, 40, 100 and 300
+on validation pairs of 3dd"""
 
 
 @dataclass(frozen=True)
