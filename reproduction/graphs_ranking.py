@@ -8,10 +8,11 @@ from reproduction.graphs_tables import Cells, Runs
 from reproduction.tables import Column, Table
 
 DEPTH = 3
+SAME = "pairs in one order"
 
 
 def ranking(runs: Runs) -> Table | None:
-    """Heads from best to worst by test error, and how many of their pairs come in the same order."""
+    """The errors of the heads, each with its place, and how many pairs of heads come in the same order."""
     cells: Cells = {}
     sizes = [size for size in runs.sizes("paper") if size in runs.sizes("fast")]
     for graph in NAMES:
@@ -20,19 +21,19 @@ def ranking(runs: Runs) -> Table | None:
             both = [head for head in PAPER if all(head in own for own in errors.values())]
             if len(both) < 3:
                 continue
-            line = f"{graph}, {size:,}"
             for protocol, own in errors.items():
-                cells[line, protocol] = " < ".join(
-                    f"{head} {own[head]:.3g}" for head in sorted(both, key=own.__getitem__)
-                )
-            cells[line, "pairs in one order"] = _agreement(*([own[head] for head in both] for own in errors.values()))
+                order = sorted(both, key=own.__getitem__)
+                for head in both:
+                    cells[f"{graph}, {size:,}, {protocol}", head] = f"{own[head]:.3g} ({order.index(head) + 1})"
+            same = _agreement(*([own[head] for head in both] for own in errors.values()))
+            cells[f"{graph}, {size:,}, fast", SAME] = same
     if not cells:
         return None
     return Table(
         label="table_graph_ranking",
-        title="The same ranks? Test MSE by the paper's protocol and by our fast one",
-        corner="graph, training pairs",
-        columns=[Column(name, better=None) for name in ("paper", "fast", "pairs in one order")],
+        title="The same ranks? Test MSE (and place) by the paper's protocol and by our fast one",
+        corner="graph, training pairs, protocol",
+        columns=[Column(name, better=None) for name in (*PAPER, SAME)],
         rows=list(dict.fromkeys(line for line, _ in cells)),
         cells=cells,
         note=f"Encoders of {DEPTH} layers. In the fast protocol the best decay by validation; the paper has none.",

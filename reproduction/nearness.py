@@ -237,6 +237,8 @@ def _table(rows: list[Row], symmetric: str, asymmetric: str, recipe: str, title:
             where = {"reading": reading, "method": name, "n": largest_n, "recipe": "" if name in SOLVERS else recipe}
             for column, shown in (("J", metric), ("broken", "broken")):
                 cells[name, f"{column} ({mark})"] = measured(pick(rows, shown, where))
+        if mark == "S" and cells["WN", "J (S)"] is not None:  # the symmetric Wide Norm has one form
+            cells["WN rectified", "J (S)"] = cells["WN rectified", "broken (S)"] = "as WN"
     return Table(
         label="table_mn_1",
         title=f"Metric nearness, {largest_n or 200} objects: {title}",

@@ -213,9 +213,9 @@ def test_the_ranks_of_two_protocols() -> None:
     paper = {("WN", 3, 0.0): (1.0, 5.0), ("MLP", 3, 0.0): (1.0, 6.0), ("DN_I", 3, 0.0): (1.0, 7.0)}
     rows = [*made_up(fast), *made_up(paper, "paper")]
     table = next(table for table in Graphs().tables(rows) if table.label == "table_graph_ranking")
-    assert table.cells["3d, 50,000", "paper"] == "WN 5.5 < MLP 6.5 < DN_I 7.5"
-    assert table.cells["3d, 50,000", "fast"] == "MLP 7.5 < DN_I 8.5 < WN 9.5"
-    assert table.cells["3d, 50,000", "pairs in one order"] == "1 of 3"
+    assert table.cells["3d, 50,000, paper", "WN"] == "5.5 (1)"
+    assert table.cells["3d, 50,000, fast", "WN"] == "9.5 (3)"
+    assert table.cells["3d, 50,000, fast", "pairs in one order"] == "1 of 3"
     assert not [table for table in Graphs().tables(made_up(fast)) if table.label == "table_graph_ranking"]
 
 
