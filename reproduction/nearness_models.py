@@ -6,6 +6,7 @@ import numpy as np
 from torch import nn
 
 import trimetric as tm
+from trimetric.nearness.learned import HEAD_START
 from trimetric.nearness.row_start import landmark_rows, start_as_rows
 
 MODELS = ("Eucl", "DN", "WN rectified", "WN")
@@ -15,8 +16,6 @@ RECIPES = {
 }
 """1e-3, 3e-4 and 1e-4 for a third of the epochs each; and ours, whose points start as rows of the matrix, calibrated,
 with a cosine from 1.5e-3"""
-START = 0.5
-"""between the mean distance and the given ones"""
 
 
 def make_model(method: str, recipe: str, width: int, distances: np.ndarray, *, symmetric: bool) -> tm.Siamese:
@@ -25,7 +24,7 @@ def make_model(method: str, recipe: str, width: int, distances: np.ndarray, *, s
     points = nn.Embedding(len(distances), head.dim)
     if recipe == "rows":
         given = (distances + distances.T) / 2 if symmetric else distances
-        start_as_rows(points, head, landmark_rows(given, symmetric=symmetric, start=START))
+        start_as_rows(points, head, landmark_rows(given, symmetric=symmetric, start=HEAD_START))
     return tm.Siamese(points, tm.Calibrated(head))
 
 
