@@ -26,7 +26,7 @@ def ranking(runs: Runs) -> Table | None:
                 for head in both:
                     cells[f"{graph}, {size:,}, {protocol}", head] = f"{own[head]:.3g} ({order.index(head) + 1})"
             same = _agreement(*([own[head] for head in both] for own in errors.values()))
-            cells[f"{graph}, {size:,}, fast", SAME] = same
+            cells |= {(f"{graph}, {size:,}, {protocol}", SAME): same for protocol in errors}
     if not cells:
         return None
     return Table(
