@@ -77,6 +77,11 @@ EXPERIMENTS: dict[str, Entry] = {
             "figure_value_iteration_spl_heatmaps",
         ),
     ),
+    "values-search": Entry(
+        "reproduction.values_search:ValuesSearch",
+        "which head plans best, on goals held out of the training goals",
+        ("table_value_search",),
+    ),
     "pairwise-time": Entry(
         "reproduction.computation_time:ComputationTime",
         "computation time of all pairs, from the benchmarks' results",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
@@ -18,8 +18,9 @@ from reproduction.experiment import Result, Scale, StackedExperiment
 from reproduction.figures import Figure
 from reproduction.rows import Row
 from reproduction.tables import Table
-from reproduction.values_heads import HEADS, MAIN, SUCCESSORS
+from reproduction.values_heads import CANDIDATES, HEADS, MAIN, SUCCESSORS
 from trimetric.values import (
+    Split,
     World,
     evaluate,
     follow,
@@ -28,6 +29,7 @@ from trimetric.values import (
     paper_config,
     some_pairs,
     split_pairs,
+    validation_split,
     value_model,
     values_of,
 )
@@ -51,11 +53,12 @@ class Cell:
     """of the goals or states that are trained on"""
     head: str
     split: str
+    """by "goal" or "state", or "validation": by goal, and judged on some of the training goals"""
     epochs: int
     seed: int
 
 
-def _cells(
+def cells_of(
     worlds: list[tuple[str, bool]],
     fractions: tuple[float, ...],
     heads: tuple[str, ...],
@@ -80,18 +83,18 @@ class Values(StackedExperiment[Cell]):
     def cells(self, scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
         """In order of what they tell: a sweep that is cut short has whole columns."""
         if scale == "quick":
-            return list(_cells(ASYMMETRIC[:1], (0.75,), ("Euclidean", "MLP", "DN", "IQE"), 30, seeds or (0,)))
+            return list(cells_of(ASYMMETRIC[:1], (0.75,), ("Euclidean", "MLP", "DN", "IQE"), 30, seeds or (0,)))
         if scale == "default":
-            return list(_cells([*ASYMMETRIC, *SYMMETRIC], (0.5, 0.75), MAIN, 200, seeds or (0,)))
+            return list(cells_of([*ASYMMETRIC, *SYMMETRIC], (0.5, 0.75), MAIN, 200, seeds or (0,)))
         few, more = seeds or (0, 1, 2), () if seeds else (3, 4)
         return [
-            *_cells(ASYMMETRIC, FRACTIONS, MAIN, 1000, few),
-            *_cells(SYMMETRIC, FRACTIONS, MAIN, 1000, few),
-            *_cells(ASYMMETRIC, (0.5, 0.75), SUCCESSORS, 1000, few),
-            *_cells(ASYMMETRIC, (0.5, 0.75), MAIN, 1000, more),
-            *_cells(ASYMMETRIC, (0.75,), MAIN, 1000, few, "state"),
-            *_cells(ASYMMETRIC, (0.25,), MAIN, 1000, more),
-            *_cells(ASYMMETRIC, (0.5,), MAIN, 1000, few, "state"),
+            *cells_of(ASYMMETRIC, FRACTIONS, MAIN, 1000, few),
+            *cells_of(SYMMETRIC, FRACTIONS, MAIN, 1000, few),
+            *cells_of(ASYMMETRIC, (0.5, 0.75), SUCCESSORS, 1000, few),
+            *cells_of(ASYMMETRIC, (0.5, 0.75), MAIN, 1000, more),
+            *cells_of(ASYMMETRIC, (0.75,), MAIN, 1000, few, "state"),
+            *cells_of(ASYMMETRIC, (0.25,), MAIN, 1000, more),
+            *cells_of(ASYMMETRIC, (0.5,), MAIN, 1000, few, "state"),
         ]
 
     def stack(self, cell: Cell) -> Hashable:
@@ -100,14 +103,11 @@ class Values(StackedExperiment[Cell]):
 
     def run_batch(self, cells: list[Cell]) -> list[list[Result]]:
         worlds = [World(cell.world, asymmetric=cell.asymmetric, seed=cell.seed) for cell in cells]
-        splits = [
-            split_pairs(world, cell.fraction, by=cell.split)  # type: ignore[arg-type]
-            for world, cell in zip(worlds, cells, strict=True)
-        ]
+        splits = [_split(world, cell) for world, cell in zip(worlds, cells, strict=True)]
         models = []
         for cell, world in zip(cells, worlds, strict=True):
             torch.manual_seed(cell.seed)
-            models.append(value_model(world, HEADS[cell.head].build()))
+            models.append(value_model(world, (HEADS | CANDIDATES)[cell.head].build()))
         epochs = cells[0].epochs
         histories = learn_values(
             models,
@@ -129,7 +129,13 @@ class Values(StackedExperiment[Cell]):
         return values_tables.notes(rows)
 
 
-def _results(cell: Cell, world: World, split: Any, model: tm.Siamese, history: tm.History) -> list[Result]:
+def _split(world: World, cell: Cell) -> Split:
+    if cell.split == "validation":
+        return validation_split(split_pairs(world, cell.fraction))
+    return split_pairs(world, cell.fraction, by=cell.split)  # type: ignore[arg-type]
+
+
+def _results(cell: Cell, world: World, split: Split, model: tm.Siamese, history: tm.History) -> list[Result]:
     measured = [epoch for epoch in history.epochs if epoch.watched]
     names = ("train spl", "test spl", "train mse", "test mse")
     curve = [[epoch.epoch + 1, *(epoch.watched[name] for name in names)] for epoch in measured]

@@ -23,6 +23,17 @@ def _wide(form: str) -> tm.NeuralMetric:
     return tm.NeuralMetric(tm.WideNorm(DIM, components=32, width=64, form=form, pool="mean"))  # type: ignore[arg-type]
 
 
+def _worst() -> tm.IntervalQuasimetric:
+    """The largest excess of a coordinate."""
+    return tm.IntervalQuasimetric(DIM, components=DIM, pool="max")
+
+
+def _times(scale: float, head: tm.Norm | tm.Distance) -> tm.Calibrated:
+    scaled = tm.Calibrated(head)
+    scaled.raw_scale.fill_(scale)
+    return scaled
+
+
 HEADS: dict[str, Head] = {
     "Euclidean": Head("the length of the difference", lambda: tm.Euclidean(DIM)),
     "MLP": Head("64 x 3, relu, of the difference", lambda: tm.MLPDistance(DIM, widths=(64,) * 3), metric=False),
@@ -39,6 +50,16 @@ HEADS: dict[str, Head] = {
     "Toll IQE": Head("IQE and tolls", lambda: tm.TollMetric(tm.IntervalQuasimetric(DIM))),
     "recommended": Head("tm.recommended: IQE + WN + MRN", lambda: tm.recommended(DIM, symmetric=False)),
 }
+CANDIDATES: dict[str, Head] = {
+    **{name: HEADS[name] for name in ("DN", "WN", "WN rectified", "IQE", "MRN")},
+    "length + max": Head(
+        "MRN with all coordinates in both parts", lambda: tm.WideMetric([tm.Euclidean(DIM), _worst()])
+    ),
+    "concave MRN": Head("5 concave units of MRN", lambda: tm.NeuralMetric(tm.ResidualMetric(DIM))),
+    "MRN of 8": Head("the mean of 8 MRN", lambda: tm.ResidualMetric(DIM, components=8)),
+    "MRN x 10": Head("10 MRN", lambda: _times(10, tm.ResidualMetric(DIM))),
+}
+"""among which `values_search` chooses"""
 PAPER = ("Euclidean", "MLP", "ICNN", "DN", "WN")
 MAIN = (*PAPER, "WN rectified", "IQE")
 SUCCESSORS = tuple(name for name in HEADS if name not in MAIN)

@@ -19,6 +19,7 @@ from trimetric.values import (
     paper_config,
     some_pairs,
     split_pairs,
+    validation_split,
     value_model,
     values_of,
 )
@@ -193,6 +194,17 @@ def test_the_last_cells_are_held_out(by: str, column: int) -> None:
     for fraction in (0.0, 1.2, 0.001):
         with pytest.raises(ValueError, match="fraction: expected"):
             split_pairs(world, fraction)
+
+
+def test_validation_goals_are_training_goals() -> None:
+    split = split_pairs(World("FourRoom"), 0.5)
+    inner = validation_split(split, 0.3)
+    assert inner.train[:, 1].max() < inner.test[:, 1].min()
+    assert torch.equal(torch.cat([inner.train, inner.test]).unique(dim=0), split.train.unique(dim=0))
+    assert len(inner.test[:, 1].unique()) == 10  # of 34
+    for part in (0.0, 1.0, 0.001):
+        with pytest.raises(ValueError, match="part: expected"):
+            validation_split(split, part)
 
 
 @pytest.mark.parametrize("name", ["FourRoom", "Maze"])

@@ -29,6 +29,7 @@ from trimetric.values.planning import greedy_actions as greedy_actions
 from trimetric.values.splits import Split as Split
 from trimetric.values.splits import some_pairs as some_pairs
 from trimetric.values.splits import split_pairs as split_pairs
+from trimetric.values.splits import validation_split as validation_split
 from trimetric.values.transition_learning import Method as Method
 from trimetric.values.transition_learning import hold_out_goals as hold_out_goals
 from trimetric.values.transition_learning import learn_from_transitions as learn_from_transitions

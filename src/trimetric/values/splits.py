@@ -38,6 +38,17 @@ def split_pairs(world: World, fraction: float, *, by: SplitBy = "goal") -> Split
     return Split(pairs[seen], pairs[~seen] if kept < world.num_states else pairs)
 
 
+def validation_split(split: Split, part: float = 0.3) -> Split:
+    """Hold out the last `part` of the training goals in turn: for choices that must not look at test goals."""
+    goals = split.train[:, 1]
+    seen = goals.unique()
+    kept = round((1 - checks.finite_number("part", part, above=0, below=1)) * len(seen))
+    if not 1 <= kept < len(seen):
+        raise ValueError(f"part: expected one that holds out some of the {len(seen)} training goals, got {part!r}")
+    trained = goals < seen[kept]
+    return Split(split.train[trained], split.train[~trained])
+
+
 def some_pairs(pairs: Int[Tensor, "n 2"], count: int, *, seed: int) -> Int[Tensor, "k 2"]:
     """At most `count` of the pairs, drawn without replacement."""
     generator = torch.Generator().manual_seed(seed)
