@@ -10,7 +10,7 @@ from reproduction.rows import Row, pick
 from reproduction.tables import Column, Table, measured
 from reproduction.values import ASYMMETRIC, Cell, Values, cells_of
 from reproduction.values_heads import CANDIDATES
-from reproduction.values_tables import WORLDS
+from reproduction.values_tables import WORLDS, Cells
 
 FRACTION = 0.5
 SPLIT = "validation"
@@ -28,7 +28,7 @@ class ValuesSearch(Values):
         return list(cells_of(ASYMMETRIC, (FRACTION,), tuple(CANDIDATES), 1000, seeds or (0, 1, 2), SPLIT))
 
     def tables(self, rows: list[Row]) -> list[Table]:
-        cells = {
+        cells: Cells = {
             (head, world): cell
             for head in CANDIDATES
             for world in COLUMNS
