@@ -51,13 +51,12 @@ HEADS: dict[str, Head] = {
     "recommended": Head("tm.recommended: IQE + WN + MRN", lambda: tm.recommended(DIM, symmetric=False)),
 }
 CANDIDATES: dict[str, Head] = {
-    **{name: HEADS[name] for name in ("DN", "WN", "WN rectified", "IQE", "MRN")},
-    "length + max": Head(
-        "MRN with all coordinates in both parts", lambda: tm.WideMetric([tm.Euclidean(DIM), _worst()])
-    ),
+    "length + max": Head("MRN, all coordinates in both parts", lambda: tm.WideMetric([tm.Euclidean(DIM), _worst()])),
+    **{name: HEADS[name] for name in ("MRN", "DN", "WN")},
+    "MRN x 10": Head("10 MRN", lambda: _times(10, tm.ResidualMetric(DIM))),
+    **{name: HEADS[name] for name in ("IQE", "WN rectified")},
     "concave MRN": Head("5 concave units of MRN", lambda: tm.NeuralMetric(tm.ResidualMetric(DIM))),
     "MRN of 8": Head("the mean of 8 MRN", lambda: tm.ResidualMetric(DIM, components=8)),
-    "MRN x 10": Head("10 MRN", lambda: _times(10, tm.ResidualMetric(DIM))),
 }
 """among which `values_search` chooses"""
 PAPER = ("Euclidean", "MLP", "ICNN", "DN", "WN")
