@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
+
 import trimetric as tm
 
 DIM = 64
@@ -23,9 +25,13 @@ def _wide(form: str) -> tm.NeuralMetric:
     return tm.NeuralMetric(tm.WideNorm(DIM, components=32, width=64, form=form, pool="mean"))  # type: ignore[arg-type]
 
 
-def _worst() -> tm.IntervalQuasimetric:
-    """The largest excess of a coordinate."""
-    return tm.IntervalQuasimetric(DIM, components=DIM, pool="max")
+def _length_and_max(length: float = 1.0) -> tm.WideMetric:
+    """The length of the difference, and the largest excess of a coordinate."""
+    excess = tm.IntervalQuasimetric(DIM, components=DIM, pool="max")
+    both = tm.WideMetric([tm.Euclidean(DIM), excess])
+    with torch.no_grad():
+        both.raw_weight[0] = length
+    return both
 
 
 def _times(scale: float, head: tm.Norm | tm.Distance) -> tm.Calibrated:
@@ -51,12 +57,12 @@ HEADS: dict[str, Head] = {
     "recommended": Head("tm.recommended: IQE + WN + MRN", lambda: tm.recommended(DIM, symmetric=False)),
 }
 CANDIDATES: dict[str, Head] = {
-    "length + max": Head("MRN, all coordinates in both parts", lambda: tm.WideMetric([tm.Euclidean(DIM), _worst()])),
-    **{name: HEADS[name] for name in ("MRN", "DN", "WN")},
-    "MRN x 10": Head("10 MRN", lambda: _times(10, tm.ResidualMetric(DIM))),
-    **{name: HEADS[name] for name in ("IQE", "WN rectified")},
-    "concave MRN": Head("5 concave units of MRN", lambda: tm.NeuralMetric(tm.ResidualMetric(DIM))),
-    "MRN of 8": Head("the mean of 8 MRN", lambda: tm.ResidualMetric(DIM, components=8)),
+    **{name: HEADS[name] for name in ("DN", "WN", "MRN")},
+    "length + max": Head("MRN with all coordinates in both parts", lambda: _length_and_max()),
+    "4 length + max": Head("its length starts with a weight of 4", lambda: _length_and_max(4)),
+    "concave length + max": Head("5 concave units of each part", lambda: tm.NeuralMetric(_length_and_max())),
+    "length + max x 10": Head("10 times that", lambda: _times(10, _length_and_max())),
+    **{name: HEADS[name] for name in ("WN rectified", "IQE")},
 }
 """among which `values_search` chooses"""
 PAPER = ("Euclidean", "MLP", "ICNN", "DN", "WN")
