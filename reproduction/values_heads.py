@@ -58,8 +58,9 @@ HEADS: dict[str, Head] = {
 }
 CANDIDATES: dict[str, Head] = {
     **{name: HEADS[name] for name in ("DN", "WN", "MRN")},
-    "length + max": Head("MRN with all coordinates in both parts", lambda: _length_and_max()),
-    "4 length + max": Head("its length starts with a weight of 4", lambda: _length_and_max(4)),
+    "length + max": Head("of all coordinates, with learned weights", lambda: _length_and_max()),
+    "MRN shared": Head("that without learned weights", lambda: tm.ResidualMetric(DIM, shared=True)),
+    "4 length + max": Head("the length starts with a weight of 4", lambda: _length_and_max(4)),
     "concave length + max": Head("5 concave units of each part", lambda: tm.NeuralMetric(_length_and_max())),
     "length + max x 10": Head("10 times that", lambda: _times(10, _length_and_max())),
     **{name: HEADS[name] for name in ("WN rectified", "IQE")},

@@ -181,6 +181,17 @@ def test_residual_metric(components: int) -> None:
     assert numpy(tm.ResidualMetric(8, components=components)(x, y)) == pytest.approx(np.array(expected), rel=1e-12)
 
 
+@pytest.mark.parametrize("components", [1, 2])
+def test_residual_metric_with_shared_coordinates(components: int) -> None:
+    x, y = some_pairs(8)
+    expected = [
+        np.mean([np.linalg.norm(piece) + max(0, piece.max()) for piece in np.split(row, components)])
+        for row in numpy(y - x)
+    ]
+    found = tm.ResidualMetric(8, components=components, shared=True)(x, y)
+    assert numpy(found) == pytest.approx(np.array(expected), rel=1e-12)
+
+
 def test_the_residual_metric_as_published_breaks_the_triangle_inequality() -> None:
     """Mean square without a root.  The audit that our form passes must see it."""
 

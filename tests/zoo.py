@@ -87,6 +87,7 @@ DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
     "PoissonQuasimetric-gaussian": lambda dim: tm.PoissonQuasimetric(dim, components=min(2, dim), shape="gaussian"),
     "ResidualMetric": lambda dim: tm.ResidualMetric(dim),
     "ResidualMetric-grouped": lambda dim: tm.ResidualMetric(dim, components=min(2, dim), pool="max"),
+    "ResidualMetric-shared": lambda dim: tm.ResidualMetric(dim, shared=True),
     "RandersMetric": lambda dim: tm.RandersMetric(dim, components=2, rank=3),
     "LandmarkBound": lambda dim: tm.LandmarkBound(dim, directed=dim % 2 == 0),
     "LandmarkBound-mixtures": lambda dim: tm.LandmarkBound(dim, components=3, directed=dim % 2 == 0, pool="mean"),

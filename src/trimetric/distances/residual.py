@@ -22,23 +22,27 @@ class ResidualMetric(Distance):
     The grouped form pools this over `components` groups of coordinates, each with its own two halves.  A group of
     one coordinate has a symmetric part only.
 
+    With `shared` both parts read all coordinates: $\|y - x\|_2 + \max_j\,(y_j - x_j)^+$, a norm.  What is far in one
+    direction is then far in the other too, so a goal whose way there was never seen is placed by the ways back.
+
     Args:
         dim: number of coordinates.
         components: groups of coordinates; one is the published architecture.
+        shared: whether both parts read all coordinates, in the place of half of them each.
         pool: of the components.
     """
 
-    axioms = Axioms()
-
-    def __init__(self, dim: int, *, components: int = 1, pool: PoolName = "mean") -> None:
+    def __init__(self, dim: int, *, components: int = 1, shared: bool = False, pool: PoolName = "mean") -> None:
         groups = Groups(dim, components, width=dim)
         super().__init__(dim, num_components=groups.count, pool=pool)
-        self.groups = groups
+        self.groups, self.shared = groups, shared
+        self.axioms = Axioms(definite=shared)
 
     def components(
         self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
     ) -> Float[Tensor, "*#batch k"]:
         difference = self.groups.split(y - x)
-        symmetric, asymmetric = difference.tensor_split([-(-self.groups.width // 2)], dim=-1)
+        first_half = [-(-self.groups.width // 2)]
+        symmetric, asymmetric = (difference,) * 2 if self.shared else difference.tensor_split(first_half, dim=-1)
         length = torch.linalg.vector_norm(symmetric, dim=-1)
         return length + largest(asymmetric.relu()) if asymmetric.shape[-1] else length
