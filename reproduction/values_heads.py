@@ -34,12 +34,6 @@ def _length_and_max(length: float = 1.0) -> tm.WideMetric:
     return both
 
 
-def _times(scale: float, head: tm.Norm | tm.Distance) -> tm.Calibrated:
-    scaled = tm.Calibrated(head)
-    scaled.raw_scale.fill_(scale)
-    return scaled
-
-
 HEADS: dict[str, Head] = {
     "Euclidean": Head("the length of the difference", lambda: tm.Euclidean(DIM)),
     "MLP": Head("64 x 3, relu, of the difference", lambda: tm.MLPDistance(DIM, widths=(64,) * 3), metric=False),
@@ -62,8 +56,7 @@ CANDIDATES: dict[str, Head] = {
     "MRN shared": Head("that without learned weights", lambda: tm.ResidualMetric(DIM, shared=True)),
     "4 length + max": Head("the length starts with a weight of 4", lambda: _length_and_max(4)),
     "concave length + max": Head("5 concave units of each part", lambda: tm.NeuralMetric(_length_and_max())),
-    "length + max x 10": Head("10 times that", lambda: _times(10, _length_and_max())),
-    **{name: HEADS[name] for name in ("WN rectified", "IQE")},
+    "length + WN": Head("with learned weights", lambda: tm.WideMetric([tm.Euclidean(DIM), _wide("paper")])),
 }
 """among which `values_search` chooses"""
 PAPER = ("Euclidean", "MLP", "ICNN", "DN", "WN")
