@@ -54,9 +54,9 @@ CANDIDATES: dict[str, Head] = {
     **{name: HEADS[name] for name in ("DN", "WN", "MRN")},
     "length + max": Head("of all coordinates, with learned weights", lambda: _length_and_max()),
     "MRN shared": Head("that without learned weights", lambda: tm.ResidualMetric(DIM, shared=True)),
-    "4 length + max": Head("the length starts with a weight of 4", lambda: _length_and_max(4)),
     "concave length + max": Head("5 concave units of each part", lambda: tm.NeuralMetric(_length_and_max())),
     "length + WN": Head("with learned weights", lambda: tm.WideMetric([tm.Euclidean(DIM), _wide("paper")])),
+    "4 length + max": Head("the length starts with a weight of 4", lambda: _length_and_max(4)),
 }
 """among which `values_search` chooses"""
 PAPER = ("Euclidean", "MLP", "ICNN", "DN", "WN")
