@@ -18,7 +18,7 @@ from reproduction.experiment import Result, Scale, StackedExperiment
 from reproduction.figures import Figure
 from reproduction.rows import Row
 from reproduction.tables import Table
-from reproduction.values_heads import CANDIDATES, HEADS, MAIN, SUCCESSORS
+from reproduction.values_heads import CANDIDATES, CHOSEN, HEADS, MAIN, SUCCESSORS
 from trimetric.values import (
     Split,
     World,
@@ -89,6 +89,7 @@ class Values(StackedExperiment[Cell]):
         few, more = seeds or (0, 1, 2), () if seeds else (3, 4)
         return [
             *cells_of(ASYMMETRIC, FRACTIONS, MAIN, 1000, few),
+            *cells_of(ASYMMETRIC, FRACTIONS, (CHOSEN,), 1000, few),
             *cells_of(SYMMETRIC, FRACTIONS, MAIN, 1000, few),
             *cells_of(ASYMMETRIC, (0.5, 0.75), SUCCESSORS, 1000, few),
             *cells_of(ASYMMETRIC, (0.5, 0.75), MAIN, 1000, more),

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Plot
 
 from reproduction.figures import Figure
 from reproduction.rows import Row, longest, pick
-from reproduction.values_heads import MAIN
+from reproduction.values_heads import SHOWN
 from reproduction.values_tables import WORLDS
 from trimetric.values import World
 
@@ -33,7 +33,7 @@ Ways = Sequence[Sequence[float]]
 def figures(rows: list[Row]) -> list[Figure]:
     if not rows:
         return []
-    there = [world for world in WORLDS if any(_find(rows, world, head) for head in MAIN)]
+    there = [world for world in WORLDS if any(_find(rows, world, head) for head in SHOWN)]
     maps = [_picture(rows, kind, there) for kind in PICTURES] if there else []
     shown = [world for world in ("4-Room asym", "Maze asym") if world in there]
     return [*([_viz(rows, shown)] if shown else []), _dataset(), *maps]
@@ -65,7 +65,7 @@ def _exact(name: str) -> list[np.ndarray]:
 
 def _picture(rows: list[Row], kind: str, worlds: list[str]) -> Figure:
     label, words, colors = PICTURES[kind]
-    heads = [head for head in MAIN if any(_find(rows, world, head) for world in worlds)]
+    heads = [head for head in SHOWN if any(_find(rows, world, head) for world in worlds)]
     exact = kind == "values"
     columns = ["exact", *heads] if exact else heads
     plot = Plot(figsize=(1.9 * len(columns), 2.0 * len(worlds)), layout="constrained")

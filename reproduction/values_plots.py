@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Plot
 
 from reproduction.figures import Figure
 from reproduction.rows import Row, longest, pick
-from reproduction.values_heads import HEADS, MAIN
+from reproduction.values_heads import CHOSEN, HEADS, SHOWN
 from reproduction.values_tables import FRACTIONS, WORLDS, mean
 
 COLORS = {
@@ -21,6 +21,7 @@ COLORS = {
     "WN": "#e07b1f",
     "WN rectified": "#c0392b",
     "IQE": "#2e8b57",
+    CHOSEN: "#d81b9c",
 }
 LINES = ("train spl", "test spl", "train mse", "test mse")
 
@@ -73,7 +74,7 @@ def _appendix(rows: list[Row], worlds: list[str]) -> Figure:
 
 
 def _by_fraction(ax: Axes, rows: list[Row], metric: str, world: str) -> None:
-    for head in MAIN:
+    for head in SHOWN:
         points = [(f, cell) for f in FRACTIONS if (cell := mean(rows, metric, world, f, head)) is not None]
         if points:
             ax.errorbar(
@@ -100,7 +101,7 @@ def _curves(rows: list[Row], worlds: list[str]) -> list[Figure]:
     axes = plot.subplots(len(LINES), len(worlds), squeeze=False)
     for i, (line, metric) in enumerate(zip(axes, LINES, strict=True)):
         for ax, world in zip(line, worlds, strict=True):
-            for head in MAIN:
+            for head in SHOWN:
                 chosen = longest(pick(curves, "curve", {**WORLDS[world], "fraction": fraction, "head": head}))
                 if not chosen:
                     continue
