@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,9 @@ from reproduction.ledger import Ledger
 from reproduction.rows import Row
 from reproduction.sweep import sweep
 from reproduction.values import Cell, Values
-from reproduction.values_heads import HEADS, MAIN
-from reproduction.values_tables import sign
+from reproduction.values_heads import CANDIDATES, CHOSEN, HEADS, MAIN
+from reproduction.values_search import ValuesSearch
+from reproduction.values_tables import OURS, sign
 
 
 def test_the_full_sweep_covers_the_figure() -> None:
@@ -75,7 +76,7 @@ def made_up(spl: dict[str, float], *, world: str = "FourRoom", spread: float = 0
 
 
 def test_claims_are_judged_with_the_spread() -> None:
-    clear = {"Euclidean": 0.2, "MLP": 0.3, "ICNN": 0.4, "DN": 0.5, "WN": 0.6, "IQE": 0.7}
+    clear = {"Euclidean": 0.2, "MLP": 0.3, "ICNN": 0.4, "DN": 0.5, "WN": 0.6, CHOSEN: 0.7}
     first, second, third = Values().notes(made_up(clear))
     assert '"Deep Norm and Wide Norm consistently outperform both MLPs and ICNNs" holds' in first
     assert "clearly in 4" in first
@@ -83,7 +84,7 @@ def test_claims_are_judged_with_the_spread() -> None:
     assert third.startswith('"Higher MSE, yet better success" holds')
     claims = next(t for t in Values().tables(made_up(clear)) if t.label == "table_value_claims")
     assert claims.cells["4-Room asym 0.5", "WN - MLP"] == "+0.300 >"
-    assert claims.cells["4-Room asym 0.5", "our best - DN, WN"] == "IQE +0.100 >"
+    assert claims.cells["4-Room asym 0.5", OURS] == "+0.100 >"
     noisy = Values().notes(made_up(clear, spread=0.5))
     assert "clearly in 0" in noisy[0]
     backwards = Values().notes(made_up(clear | {"DN": 0.1, "WN": 0.15, "Euclidean": 0.9}))
@@ -108,6 +109,20 @@ def test_no_runs_at_all() -> None:
     assert all(not table.cells for table in Values().tables([]) if table.label != "table_vi_arches")
 
 
-@pytest.mark.parametrize("name", list(HEADS))
+@pytest.mark.parametrize("name", HEADS | CANDIDATES)
 def test_every_head_can_be_built(name: str) -> None:
-    assert HEADS[name].build().dim >= 64
+    assert (HEADS | CANDIDATES)[name].build().dim >= 64
+
+
+def test_the_search_reports_validation_goals() -> None:
+    search = ValuesSearch()
+    assert {cell.head for cell in search.cells("paper", None)} == set(CANDIDATES)
+    cells = search.cells("quick", None)
+    assert {cell.split for cell in cells} == {"validation"}
+    rows = []
+    for value, cell in zip((0.25, 0.75), cells, strict=True):
+        settings = asdict(cell)
+        rows.append(Row("values-search", cell.head, 0, "test spl", value, 30, 1.0, "", "", settings, "", (0, 1)))
+    (table,) = search.tables(rows)
+    assert table.rows == ["WN", "MRN"]
+    assert getattr(table.cells["MRN", "Maze asym"], "value", None) == 0.75
