@@ -96,7 +96,7 @@ def run(config: Config) -> dict[str, values.PlanScore]:
     models: dict[str, tm.Siamese | tm.Distance] = {}
     scores: dict[str, values.PlanScore] = {}
     heads = {
-        "metric": lambda: tm.Calibrated(tm.IntervalQuasimetric(DIM)),
+        "metric": lambda: tm.recommended(DIM, symmetric=False),
         "MLP": lambda: tm.Calibrated(tm.MLPDistance(DIM, inputs="concatenation")),
     }
     for method in config.methods:
