@@ -25,10 +25,11 @@ class ValuesSearch(Values):
     def cells(self, scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
         if scale == "quick":
             return list(cells_of(ASYMMETRIC[1:], (FRACTION,), ("WN", "MRN"), 30, seeds or (0,), SPLIT))
+        epochs, own = (1000, (0, 1, 2)) if scale == "paper" else (200, (0,))
         return [
             cell
             for head in CANDIDATES
-            for cell in cells_of(ASYMMETRIC[::-1], (FRACTION,), (head,), 1000, seeds or (0, 1, 2), SPLIT)
+            for cell in cells_of(ASYMMETRIC[::-1], (FRACTION,), (head,), epochs, seeds or own, SPLIT)
         ]
 
     def tables(self, rows: list[Row]) -> list[Table]:
