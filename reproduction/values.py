@@ -13,7 +13,7 @@ from typing import ClassVar
 import torch
 
 import trimetric as tm
-from reproduction import values_heat, values_plots, values_tables
+from reproduction import values_claims, values_heat, values_plots, values_tables
 from reproduction.experiment import Result, Scale, StackedExperiment
 from reproduction.figures import Figure
 from reproduction.rows import Row
@@ -121,13 +121,14 @@ class Values(StackedExperiment[Cell]):
         return [_results(*run) for run in zip(cells, worlds, splits, models, histories, strict=True)]
 
     def tables(self, rows: list[Row]) -> list[Table]:
-        return values_tables.tables(rows)
+        sparsity, *others = values_tables.tables(rows)
+        return [sparsity, values_claims.table(rows), *others]
 
     def figures(self, rows: list[Row]) -> list[Figure]:
         return [*values_plots.figures(rows), *values_heat.figures(rows)]
 
     def notes(self, rows: list[Row]) -> list[str]:
-        return values_tables.notes(rows)
+        return values_claims.notes(rows)
 
 
 def _split(world: World, cell: Cell) -> Split:

@@ -12,9 +12,9 @@ from reproduction.ledger import Ledger
 from reproduction.rows import Row
 from reproduction.sweep import sweep
 from reproduction.values import Cell, Values
+from reproduction.values_claims import OURS, difference
 from reproduction.values_heads import CANDIDATES, CHOSEN, HEADS, MAIN
 from reproduction.values_search import ValuesSearch
-from reproduction.values_tables import OURS, sign
 
 
 def test_the_full_sweep_covers_the_figure() -> None:
@@ -64,13 +64,13 @@ def test_a_cell_does_not_depend_on_its_company() -> None:
 
 
 def made_up(spl: dict[str, float], *, world: str = "FourRoom", spread: float = 0.01) -> list[Row]:
-    """Rows of three seeds; the MSE is 10 times the SPL."""
+    """Rows of three seeds, of which another is the best for each head; the MSE is 10 times the SPL."""
     rows = []
-    for head, value in spl.items():
+    for place, (head, value) in enumerate(spl.items()):
         settings = {"world": world, "asymmetric": True, "fraction": 0.5, "head": head, "split": "goal", "epochs": 9}
         for seed in range(3):
             for metric, number in (("test spl", value), ("train spl", value), ("test mse", 10 * value)):
-                shifted = number + spread * (seed - 1)
+                shifted = number + spread * ((seed + place) % 3 - 1)
                 rows.append(Row("values", head, seed, metric, shifted, 9, 1.0, "", "", settings, "", (0, 1)))
     return rows
 
@@ -80,7 +80,7 @@ def test_claims_are_judged_with_the_spread() -> None:
     first, second, third = Values().notes(made_up(clear))
     assert '"Deep Norm and Wide Norm consistently outperform both MLPs and ICNNs" holds' in first
     assert "clearly in 4" in first
-    assert 'environments" holds for training pairs (4-Room asym 0.5: 0.20 against 0.60)' in second
+    assert 'environments" holds for training pairs, against Wide Norms (4-Room asym 0.5: 0.20 against 0.60)' in second
     assert third.startswith('"Higher MSE, yet better success" holds')
     claims = next(t for t in Values().tables(made_up(clear)) if t.label == "table_value_claims")
     assert claims.cells["4-Room asym 0.5", "WN - MLP"] == "+0.300 >"
@@ -92,14 +92,22 @@ def test_claims_are_judged_with_the_spread() -> None:
     assert 'environments" fails' in backwards[1]
 
 
-def test_one_seed_is_no_evidence() -> None:
-    from reproduction.values_tables import mean
+def test_heads_are_compared_on_the_same_seeds() -> None:
+    """What all heads share, easy costs say, is no spread; a seed that one of them lacks does not count."""
+    rows = made_up({"DN": 0.5, "x": 0.0, "y": 0.0, "MLP": 0.45}, spread=0.3)  # both on the same seeds
+    gap = difference(rows, "test spl", "4-Room asym", 0.5, "DN", "MLP")
+    assert str(gap) == "+0.050 >"
+    lacking = [row for row in rows if (row.config, row.seed) != ("DN", 0)]
+    assert str(difference(lacking, "test spl", "4-Room asym", 0.5, "DN", "MLP")) == "+0.050 >"
+    assert difference(rows, "test spl", "Maze asym", 0.5, "DN", "MLP") is None
 
+
+def test_one_seed_is_no_evidence() -> None:
     rows = [row for row in made_up({"DN": 0.9, "MLP": 0.1}) if row.seed == 0]
-    one, other = (mean(rows, "test spl", "4-Room asym", 0.5, head) for head in ("DN", "MLP"))
-    assert one is not None
-    assert other is not None
-    assert sign(one, other) == "~"
+    gap = difference(rows, "test spl", "4-Room asym", 0.5, "DN", "MLP")
+    assert gap is not None
+    assert gap.value == pytest.approx(0.8, abs=0.1)
+    assert gap.mark == "~"
     assert Values().notes(rows) == []
 
 
