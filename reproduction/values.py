@@ -14,11 +14,11 @@ import torch
 
 import trimetric as tm
 from reproduction import values_claims, values_heat, values_plots, values_tables
-from reproduction.experiment import Result, Scale, StackedExperiment
+from reproduction.experiment import Result, Scale, StackedExperiment, unique
 from reproduction.figures import Figure
 from reproduction.rows import Row
 from reproduction.tables import Table
-from reproduction.values_heads import CANDIDATES, CHOSEN, HEADS, MAIN, SUCCESSORS
+from reproduction.values_heads import CANDIDATES, CHOSEN, HEADS, MAIN, SHOWN, SUCCESSORS
 from trimetric.values import (
     Split,
     World,
@@ -85,18 +85,21 @@ class Values(StackedExperiment[Cell]):
         if scale == "quick":
             return list(cells_of(ASYMMETRIC[:1], (0.75,), ("Euclidean", "MLP", "DN", "IQE"), 30, seeds or (0,)))
         if scale == "default":
-            return list(cells_of([*ASYMMETRIC, *SYMMETRIC], (0.5, 0.75), MAIN, 200, seeds or (0,)))
+            return list(cells_of([*ASYMMETRIC, *SYMMETRIC], (0.5, 0.75), SHOWN, 200, seeds or (0,)))
         few, more = seeds or (0, 1, 2), () if seeds else (3, 4)
-        return [
-            *cells_of(ASYMMETRIC, FRACTIONS, MAIN, 1000, few),
-            *cells_of(ASYMMETRIC, FRACTIONS, (CHOSEN,), 1000, few),
-            *cells_of(SYMMETRIC, FRACTIONS, MAIN, 1000, few),
-            *cells_of(ASYMMETRIC, (0.5, 0.75), SUCCESSORS, 1000, few),
-            *cells_of(ASYMMETRIC, (0.5, 0.75), MAIN, 1000, more),
-            *cells_of(ASYMMETRIC, (0.75,), MAIN, 1000, few, "state"),
-            *cells_of(ASYMMETRIC, (0.25,), MAIN, 1000, more),
-            *cells_of(ASYMMETRIC, (0.5,), MAIN, 1000, few, "state"),
-        ]
+        return unique(
+            [
+                *cells_of(ASYMMETRIC, FRACTIONS, MAIN, 1000, few),
+                *cells_of(ASYMMETRIC, FRACTIONS, (CHOSEN,), 1000, few),
+                *cells_of(SYMMETRIC, FRACTIONS, MAIN, 1000, few),
+                *cells_of(ASYMMETRIC, (0.5, 0.75, 0.25), ("WN", CHOSEN), 1000, more),
+                *cells_of(ASYMMETRIC, (0.5, 0.75), SUCCESSORS, 1000, few),
+                *cells_of(ASYMMETRIC, (0.5, 0.75), MAIN, 1000, more),
+                *cells_of(ASYMMETRIC, (0.75,), SHOWN, 1000, few, "state"),
+                *cells_of(ASYMMETRIC, (0.25,), MAIN, 1000, more),
+                *cells_of(ASYMMETRIC, (0.5,), SHOWN, 1000, few, "state"),
+            ]
+        )
 
     def stack(self, cell: Cell) -> Hashable:
         """The seeds of a head in a world; those that come later in the list, later."""

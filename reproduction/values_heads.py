@@ -55,7 +55,7 @@ HEADS: dict[str, Head] = {
 }
 CANDIDATES: dict[str, Head] = {
     **{name: HEADS[name] for name in ("DN", "WN", "MRN", "length + WN")},
-    "length + max": Head("of the coordinates, with learned weights", lambda: _length_and_max()),
+    "length + max": Head("of the coordinates, with learned weights", _length_and_max),
     "MRN shared": Head("length + max without learned weights", lambda: tm.ResidualMetric(DIM, shared=True)),
     "concave length + max": Head("5 concave units of each of them", lambda: tm.NeuralMetric(_length_and_max())),
     "4 length + max": Head("with 4 for the length at the start", lambda: _length_and_max(4)),
