@@ -76,7 +76,7 @@ def table(rows: list[Row]) -> Table:
         cells=cells,
         note="Means over seeds, each with the same costs for both heads. > or <: clearly, by a paired t test at "
         f"{CONFIDENCE:.0%}; ~: not. The last column has the head that was chosen on validation goals "
-        "(`values-search`). " + " ".join(notes(rows)),
+        "(values-search). " + " ".join(notes(rows)),
     )
 
 
@@ -124,7 +124,8 @@ def _second(rows: list[Row]) -> str:
         return ""
     return (
         '"The Euclidean metric could not solve the asymmetric environments" '
-        f"{_verdict(sum(worse), len(worse))} for training pairs, against Wide Norms ({', '.join(texts)})."
+        f"{_verdict(sum(worse), len(worse))} for training pairs: clearly worse than Wide Norms in {sum(worse)} of "
+        f"{len(worse)} cells ({', '.join(texts)})."
     )
 
 

@@ -40,7 +40,7 @@ def _sparsity(rows: list[Row], worlds: list[str]) -> Figure:
         _by_fraction(ax, rows, "test spl", world)
         ax.set(title=world, ylim=(0, 1.05))
     axes[0].set_ylabel("test SPL")
-    axes[-1].legend(fontsize=8)
+    _legend(plot, axes[0])
     return Figure(
         label="figure_value_it_sparsity",
         title="Test SPL by the fraction of goals seen (mean over seeds, bars: standard deviation)",
@@ -63,7 +63,7 @@ def _appendix(rows: list[Row], worlds: list[str]) -> Figure:
             else:
                 ax.set_ylim(0, 1.05)
         line[0].set_ylabel(metric.replace("spl", "SPL").replace("mse", "MSE"))
-    axes[0][-1].legend(fontsize=7)
+    _legend(plot, axes[0][0])
     return Figure(
         label="figure_value_it_sparsity_app",
         title="SPL and MSE on training and test pairs by the training fraction",
@@ -71,6 +71,11 @@ def _appendix(rows: list[Row], worlds: list[str]) -> Figure:
         plot=plot,
         stem="figure_value_it_sparsity_app",
     )
+
+
+def _legend(plot: Plot, ax: Axes) -> None:
+    """Beside the panels, as lines and bars are everywhere in them."""
+    plot.legend(*ax.get_legend_handles_labels(), loc="outside right upper", fontsize=8)
 
 
 def _by_fraction(ax: Axes, rows: list[Row], metric: str, world: str) -> None:
@@ -113,7 +118,7 @@ def _curves(rows: list[Row], worlds: list[str]) -> list[Figure]:
             if metric.endswith("mse"):
                 ax.set_yscale("log")
         line[0].set_ylabel(metric.replace("spl", "SPL").replace("mse", "MSE"))
-    axes[0][0].legend(fontsize=7)
+    _legend(plot, axes[0][0])
     return [
         Figure(
             label="figure_value_curves",
