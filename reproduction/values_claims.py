@@ -62,9 +62,10 @@ def table(rows: list[Row]) -> Table:
                     gap = difference(rows, "test spl", world, fraction, metric, plain)
                     if gap is not None:
                         cells[line, f"{metric} - {plain}"] = str(gap)
-            gaps = [difference(rows, "test spl", world, fraction, CHOSEN, head) for head in METRICS]
-            if all(gap is not None for gap in gaps):
-                cells[line, OURS] = str(min((gap for gap in gaps if gap is not None), key=lambda gap: gap.value))
+            ours = (difference(rows, "test spl", world, fraction, CHOSEN, head) for head in METRICS)
+            gaps = [gap for gap in ours if gap is not None]
+            if len(gaps) == len(METRICS):
+                cells[line, OURS] = str(min(gaps, key=lambda gap: gap.value))
     columns = [f"{metric} - {plain}" for metric in METRICS for plain in PLAIN]
     lines = [f"{world} {fraction:g}" for world in WORLDS for fraction in FRACTIONS]
     return Table(
