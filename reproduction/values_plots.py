@@ -96,12 +96,12 @@ def _by_fraction(ax: Axes, rows: list[Row], metric: str, world: str) -> None:
 
 
 def _curves(rows: list[Row], worlds: list[str]) -> list[Figure]:
-    """By epoch, at the fraction that has most runs."""
+    """By epoch, at the fraction that has most runs; of several, the largest."""
     curves = pick(rows, "curve", {"split": "goal"})
     if not curves:
         return []
     partial = [row.settings["fraction"] for row in curves if row.settings["fraction"] < 1] or [1.0]
-    fraction = max(sorted(set(partial)), key=partial.count)
+    fraction = max(sorted(set(partial), reverse=True), key=partial.count)
     plot = Plot(figsize=(4.0 * len(worlds), 2.8 * len(LINES)), layout="constrained")
     axes = plot.subplots(len(LINES), len(worlds), squeeze=False)
     for i, (line, metric) in enumerate(zip(axes, LINES, strict=True)):
