@@ -90,9 +90,10 @@ class Values(StackedExperiment[Cell]):
         return unique(
             [
                 *cells_of(ASYMMETRIC, FRACTIONS, MAIN, 1000, few),
-                *cells_of(ASYMMETRIC, FRACTIONS, (CHOSEN,), 1000, few),
+                *cells_of(ASYMMETRIC, (0.5, 0.75, 0.25), (CHOSEN,), 1000, few),
                 *cells_of(SYMMETRIC, FRACTIONS, MAIN, 1000, few),
                 *cells_of(ASYMMETRIC, (0.5, 0.75, 0.25), ("WN", CHOSEN), 1000, more),
+                *cells_of(ASYMMETRIC, (1.0,), (CHOSEN,), 1000, few),
                 *cells_of(ASYMMETRIC, (0.5, 0.75), SUCCESSORS, 1000, few),
                 *cells_of(ASYMMETRIC, (0.5, 0.75), MAIN, 1000, more),
                 *cells_of(ASYMMETRIC, (0.75,), SHOWN, 1000, few, "state"),
