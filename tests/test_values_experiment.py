@@ -95,6 +95,14 @@ def test_claims_are_judged_with_the_spread() -> None:
     assert 'environments" fails' in backwards[1]
 
 
+def test_a_line_of_the_table_has_the_seeds_of_all_its_heads() -> None:
+    rows = made_up({"DN": 0.5, "MLP": 0.4}, spread=0.1)
+    few = [row for row in rows if (row.settings["head"], row.seed) != ("MLP", 2)]
+    table = Values().tables(few)[0]
+    cells = [table.cells["4-Room asym 0.5", head] for head in ("DN", "MLP")]
+    assert [(cell.value, cell.seeds) for cell in cells] == [(pytest.approx(0.45), 2), (pytest.approx(0.45), 2)]  # type: ignore[union-attr]
+
+
 def test_heads_are_compared_on_the_same_seeds() -> None:
     """What all heads share, easy costs say, is no spread; a seed that one of them lacks does not count."""
     rows = made_up({"DN": 0.5, "x": 0.0, "y": 0.0, "MLP": 0.45}, spread=0.3)  # both on the same seeds
