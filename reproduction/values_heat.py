@@ -81,6 +81,8 @@ def _picture(rows: list[Row], kind: str, worlds: list[str]) -> Figure:
                 drawn = _triangles(ax, world, found[column], colors, limits)
                 if column == next(iter(found)):
                     plot.colorbar(drawn, ax=list(line), shrink=0.8)
+            else:
+                ax.text(0.5, 0.3, "no run", transform=ax.transAxes, ha="center", bbox={"fc": "white", "ec": "none"})
         line[0].set_ylabel(world)
     for ax, column in zip(axes[0], columns, strict=True):
         ax.set_title(column, fontsize=10)

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
 
 from reproduction.figures import Figure
-from reproduction.rows import Row, longest, pick
+from reproduction.rows import Row, pick
 from reproduction.values_heads import CHOSEN, HEADS, SHOWN
-from reproduction.values_tables import FRACTIONS, WORLDS, mean
+from reproduction.values_tables import FRACTIONS, WORLDS, comparable, mean
 
 COLORS = {
     "Euclidean": "#8c8c8c",
@@ -96,18 +96,19 @@ def _by_fraction(ax: Axes, rows: list[Row], metric: str, world: str) -> None:
 
 
 def _curves(rows: list[Row], worlds: list[str]) -> list[Figure]:
-    """By epoch, at the fraction that has most runs; of several, the largest."""
+    """By epoch, at the fraction that has most heads and worlds; of several, the largest."""
     curves = pick(rows, "curve", {"split": "goal"})
     if not curves:
         return []
-    partial = [row.settings["fraction"] for row in curves if row.settings["fraction"] < 1] or [1.0]
+    ran = {(row.settings["fraction"], row.config) for row in curves}
+    partial = [fraction for fraction, _ in ran if fraction < 1] or [1.0]
     fraction = max(sorted(set(partial), reverse=True), key=partial.count)
     plot = Plot(figsize=(4.0 * len(worlds), 2.8 * len(LINES)), layout="constrained")
     axes = plot.subplots(len(LINES), len(worlds), squeeze=False)
     for i, (line, metric) in enumerate(zip(axes, LINES, strict=True)):
         for ax, world in zip(line, worlds, strict=True):
             for head in SHOWN:
-                chosen = longest(pick(curves, "curve", {**WORLDS[world], "fraction": fraction, "head": head}))
+                chosen = comparable(curves, "curve", world, fraction, head)
                 if not chosen:
                     continue
                 points = np.array([row.value for row in chosen])

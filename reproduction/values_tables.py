@@ -18,14 +18,18 @@ WORLDS = {
 FRACTIONS = (0.25, 0.5, 0.75, 1.0)
 
 
-def mean(rows: list[Row], metric: str, world: str, fraction: float, head: str, split: str = "goal") -> Measured | None:
-    """A metric of a head in a world, over the seeds that all heads have there: another seed is other costs."""
+def comparable(rows: list[Row], metric: str, world: str, fraction: float, head: str, split: str = "goal") -> list[Row]:
+    """A head in a world, with the seeds that all heads have there: another seed is other costs."""
     found: dict[str, list[Row]] = defaultdict(list)
     for row in pick(rows, metric, {**WORLDS[world], "fraction": fraction, "split": split}):
         found[row.settings["head"]].append(row)
     seeds = [{row.seed for row in longest(of_head)} for of_head in found.values()]
     own = longest(found[head])
-    return measured([row for row in own if all(row.seed in others for others in seeds)] or own)
+    return [row for row in own if all(row.seed in others for others in seeds)] or own
+
+
+def mean(rows: list[Row], metric: str, world: str, fraction: float, head: str, split: str = "goal") -> Measured | None:
+    return measured(comparable(rows, metric, world, fraction, head, split))
 
 
 def tables(rows: list[Row]) -> list[Table]:
