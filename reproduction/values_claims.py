@@ -142,10 +142,12 @@ def _third(rows: list[Row]) -> str:
     errors, spl = _comparisons(rows, "test mse"), _comparisons(rows, "test spl")
     if not spl:
         return ""
-    both = sum(error.value > 0 and gap.value > 0 for error, gap in zip(errors, spl, strict=True))
+    signs = [(error.value > 0, gap.value > 0) for error, gap in zip(errors, spl, strict=True)]
+    both, agreeing = signs.count((True, True)), sum(error != gap for error, gap in signs)
     return (
         f'"Higher MSE, yet better success" {_verdict(both, len(spl))}: a Deep or Wide Norm has both a higher test MSE '
-        f"and a higher test SPL in {both} of {len(spl)} comparisons."
+        f"and a higher test SPL in {both} of {len(spl)} comparisons; in {agreeing} the better planner has the smaller "
+        "error."
     )
 
 

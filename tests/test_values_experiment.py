@@ -85,6 +85,7 @@ def test_claims_are_judged_with_the_spread() -> None:
         in second
     )
     assert third.startswith('"Higher MSE, yet better success" holds')
+    assert "in 4 of 4 comparisons; in 0 the better planner has the smaller error" in third
     claims = next(t for t in Values().tables(made_up(clear)) if t.label == "table_value_claims")
     assert claims.cells["4-Room asym 0.5", "WN - MLP"] == "+0.300 >"
     assert claims.cells["4-Room asym 0.5", OURS] == "+0.100 >"
