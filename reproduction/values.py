@@ -18,7 +18,7 @@ from reproduction.experiment import Result, Scale, StackedExperiment, unique
 from reproduction.figures import Figure
 from reproduction.rows import Row
 from reproduction.tables import Table
-from reproduction.values_heads import CANDIDATES, CHOSEN, HEADS, MAIN, SHOWN, SUCCESSORS
+from reproduction.values_heads import CANDIDATES, CHOSEN, HEADS, MAIN, PAPER, SHOWN, SUCCESSORS
 from trimetric.values import (
     Split,
     World,
@@ -38,7 +38,8 @@ from trimetric.values.planning import spl_of_pairs
 POINTS = 5
 """of a learning curve; of the 1000 epochs, every 200 as in the paper"""
 SAMPLED = 100
-FRACTIONS = (0.5, 0.75, 0.25, 1.0)
+PARTIAL = (0.5, 0.75, 0.25)
+FRACTIONS = (*PARTIAL, 1.0)
 PICTURED = 0.75
 """fraction of the heat maps"""
 
@@ -90,15 +91,18 @@ class Values(StackedExperiment[Cell]):
         return unique(
             [
                 *cells_of(ASYMMETRIC, FRACTIONS, MAIN, 1000, few),
-                *cells_of(ASYMMETRIC, (0.5, 0.75, 0.25), (CHOSEN,), 1000, few),
+                *cells_of(ASYMMETRIC, PARTIAL, (CHOSEN,), 1000, few),
                 *cells_of(SYMMETRIC, FRACTIONS, MAIN, 1000, few),
-                *cells_of(ASYMMETRIC, (0.5, 0.75, 0.25), ("WN", CHOSEN), 1000, more),
+                *cells_of(ASYMMETRIC, PARTIAL, (*PAPER, CHOSEN), 1000, more),
+                *cells_of(ASYMMETRIC, (0.75,), (*PAPER, CHOSEN), 1000, few, "state"),
+                *cells_of(ASYMMETRIC, (0.75, 0.5), SUCCESSORS, 1000, few),
+                *cells_of(SYMMETRIC, PARTIAL, PAPER, 1000, more),
+                *cells_of(ASYMMETRIC, (0.75,), MAIN, 1000, few, "state"),
                 *cells_of(ASYMMETRIC, (1.0,), (CHOSEN,), 1000, few),
-                *cells_of(ASYMMETRIC, (0.5, 0.75), SUCCESSORS, 1000, few),
-                *cells_of(ASYMMETRIC, (0.5, 0.75), MAIN, 1000, more),
-                *cells_of(ASYMMETRIC, (0.75,), SHOWN, 1000, few, "state"),
-                *cells_of(ASYMMETRIC, (0.25,), MAIN, 1000, more),
-                *cells_of(ASYMMETRIC, (0.5,), SHOWN, 1000, few, "state"),
+                *cells_of(ASYMMETRIC, (0.25,), SUCCESSORS, 1000, few),
+                *cells_of([*ASYMMETRIC, *SYMMETRIC], PARTIAL, MAIN, 1000, more),
+                *cells_of(SYMMETRIC, PARTIAL, (*SUCCESSORS, CHOSEN), 1000, few),
+                *cells_of(ASYMMETRIC, (0.5, 0.25), SHOWN, 1000, few, "state"),
             ]
         )
 
