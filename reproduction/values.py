@@ -18,7 +18,7 @@ from reproduction.experiment import Result, Scale, StackedExperiment, unique
 from reproduction.figures import Figure
 from reproduction.rows import Row
 from reproduction.tables import Table
-from reproduction.values_heads import CANDIDATES, CHOSEN, HEADS, MAIN, PAPER, SHOWN, SUCCESSORS
+from reproduction.values_heads import CANDIDATES, CHOSEN, HEADS, JUDGED, MAIN, PAPER, SHOWN, SUCCESSORS
 from trimetric.values import (
     Split,
     World,
@@ -93,8 +93,8 @@ class Values(StackedExperiment[Cell]):
                 *cells_of(ASYMMETRIC, FRACTIONS, MAIN, 1000, few),
                 *cells_of(ASYMMETRIC, PARTIAL, (CHOSEN,), 1000, few),
                 *cells_of(SYMMETRIC, FRACTIONS, MAIN, 1000, few),
-                *cells_of(ASYMMETRIC, PARTIAL, (*PAPER, CHOSEN), 1000, more),
-                *cells_of(ASYMMETRIC, (0.75,), (*PAPER, CHOSEN), 1000, few, "state"),
+                *cells_of(ASYMMETRIC, PARTIAL, JUDGED, 1000, more),
+                *cells_of(ASYMMETRIC, (0.75,), JUDGED, 1000, few, "state"),
                 *cells_of(ASYMMETRIC, (0.75, 0.5), SUCCESSORS, 1000, few),
                 *cells_of(SYMMETRIC, PARTIAL, PAPER, 1000, more),
                 *cells_of(ASYMMETRIC, (0.75,), MAIN, 1000, few, "state"),

@@ -10,9 +10,9 @@ from typing import Literal
 from scipy.stats import t as student
 
 from reproduction.rows import Row, longest, pick
-from reproduction.tables import Column, Table
-from reproduction.values_heads import CHOSEN
-from reproduction.values_tables import FRACTIONS, WORLDS, Cells, mean
+from reproduction.tables import Column, Table, measured
+from reproduction.values_heads import CHOSEN, JUDGED
+from reproduction.values_tables import FRACTIONS, WORLDS, Cells, comparable
 
 METRICS, PLAIN = ("DN", "WN"), ("MLP", "ICNN")
 OURS = f"{CHOSEN} - best of DN, WN"
@@ -124,7 +124,10 @@ def _second(rows: list[Row]) -> str:
     for world in ("4-Room asym", "Maze asym"):
         for fraction in FRACTIONS:
             gap = difference(rows, "train spl", world, fraction, "Euclidean", "WN")
-            euclidean, wide = (mean(rows, "train spl", world, fraction, head) for head in ("Euclidean", "WN"))
+            euclidean, wide = (
+                measured(comparable(rows, "train spl", world, fraction, head, among=JUDGED))
+                for head in ("Euclidean", "WN")
+            )
             if gap is not None and math.isfinite(gap.margin) and euclidean is not None and wide is not None:
                 worse.append(gap.mark == "<")
                 texts.append(f"{world} {fraction:g}: {euclidean.value:.2f} against {wide.value:.2f}")

@@ -66,4 +66,6 @@ CHOSEN = "length + WN"
 PAPER = ("Euclidean", "MLP", "ICNN", "DN", "WN")
 MAIN = (*PAPER, "WN rectified", "IQE")
 SHOWN = (*MAIN, CHOSEN)
+JUDGED = (*PAPER, CHOSEN)
+"""whose numbers carry a claim: five seeds"""
 SUCCESSORS = tuple(name for name in HEADS if name not in SHOWN)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
+from matplotlib.figure import FigureBase
 
 from reproduction.figures import Figure
 from reproduction.rows import Row, pick
-from reproduction.values_heads import CHOSEN, HEADS, SHOWN
-from reproduction.values_tables import FRACTIONS, WORLDS, comparable, mean
+from reproduction.tables import measured
+from reproduction.values_heads import CHOSEN, HEADS, JUDGED, SHOWN
+from reproduction.values_tables import FRACTIONS, WORLDS, comparable
 
 COLORS = {
     "Euclidean": "#8c8c8c",
@@ -22,30 +25,41 @@ COLORS = {
     "WN rectified": "#c0392b",
     "IQE": "#2e8b57",
     CHOSEN: "#d81b9c",
+    "MRN": "#17a2b8",
+    "Randers": "#7a5c3e",
+    "Toll IQE": "#8fce3a",
+    "recommended": "#1a3a8f",
 }
+BESIDE = ("WN", *(head for head in HEADS if head not in JUDGED))
+"""our form of the Wide Norm and the successors, beside the paper's best"""
 LINES = ("train spl", "test spl", "train mse", "test mse")
 
 
 def figures(rows: list[Row]) -> list[Figure]:
-    if not pick(rows, "test spl", {"split": "goal"}):
-        return []
-    worlds = [world for world, where in WORLDS.items() if pick(rows, "test spl", {**where, "split": "goal"})]
-    return [_sparsity(rows, worlds), _appendix(rows, worlds), *_curves(rows, worlds)]
+    found = {}
+    for split in ("goal", "state"):
+        ran = [world for world, where in WORLDS.items() if pick(rows, "test spl", {**where, "split": split})]
+        if ran:
+            found[split] = ran
+    by_fraction = [_sparsity(rows, found["goal"]), _appendix(rows, found["goal"])] if "goal" in found else []
+    return [*by_fraction, *(_curves(rows, worlds, split) for split, worlds in found.items())]
 
 
 def _sparsity(rows: list[Row], worlds: list[str]) -> Figure:
-    plot = Plot(figsize=(4.2 * len(worlds), 3.6), layout="constrained")
-    axes = plot.subplots(1, len(worlds), squeeze=False, sharey=True)[0]
-    for ax, world in zip(axes, worlds, strict=True):
-        _by_fraction(ax, rows, "test spl", world)
-        ax.set(title=world, ylim=(0, 1.05))
-    axes[0].set_ylabel("test SPL")
-    _legend(plot, axes[0])
+    plot = Plot(figsize=(4.2 * len(worlds), 7.0), layout="constrained")
+    lines = plot.subfigures(2, 1, squeeze=False)[:, 0]
+    for line, heads in zip(lines, (JUDGED, BESIDE), strict=True):
+        axes = line.subplots(1, len(worlds), squeeze=False, sharey=True)[0]
+        for ax, world in zip(axes, worlds, strict=True):
+            _by_fraction(ax, rows, "test spl", world, heads)
+            ax.set(title=world, ylim=(0, 1.05))
+        axes[0].set_ylabel("test SPL")
+        _legend(line, axes)
     return Figure(
         label="figure_value_it_sparsity",
         title="Test SPL by the fraction of goals seen (mean over seeds, bars: standard deviation)",
-        alt="A panel for each world, a line for each head: SPL on held-out goals, which rises with the fraction "
-        "of goals seen. At 1 the training pairs are judged.",
+        alt="A column for each world, a line for each head, the paper's above and the successors below: SPL on "
+        "held-out goals, which rises with the fraction of goals seen. At 1 the training pairs are judged.",
         plot=plot,
         stem="figure_value_it_sparsity",
     )
@@ -56,14 +70,14 @@ def _appendix(rows: list[Row], worlds: list[str]) -> Figure:
     axes = plot.subplots(len(LINES), len(worlds), squeeze=False)
     for line, metric in zip(axes, LINES, strict=True):
         for ax, world in zip(line, worlds, strict=True):
-            _by_fraction(ax, rows, metric, world)
+            _by_fraction(ax, rows, metric, world, SHOWN)
             ax.set_title(world, fontsize=10)
             if metric.endswith("mse"):
                 ax.set_yscale("log")
             else:
                 ax.set_ylim(0, 1.05)
         line[0].set_ylabel(metric.replace("spl", "SPL").replace("mse", "MSE"))
-    _legend(plot, axes[0][0])
+    _legend(plot, axes.flat)
     return Figure(
         label="figure_value_it_sparsity_app",
         title="SPL and MSE on training and test pairs by the training fraction",
@@ -73,14 +87,20 @@ def _appendix(rows: list[Row], worlds: list[str]) -> Figure:
     )
 
 
-def _legend(plot: Plot, ax: Axes) -> None:
-    """Beside the panels, as lines and bars are everywhere in them."""
-    plot.legend(*ax.get_legend_handles_labels(), loc="outside right upper", fontsize=8)
+def _legend(plot: FigureBase, axes: Iterable[Axes]) -> None:
+    """Beside the panels, as lines and bars are everywhere in them; a head may be in some panels only."""
+    named = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    named = {head: named[head] for head in HEADS if head in named}
+    plot.legend(named.values(), named.keys(), loc="outside right upper", fontsize=8)
 
 
-def _by_fraction(ax: Axes, rows: list[Row], metric: str, world: str) -> None:
-    for head in SHOWN:
-        points = [(f, cell) for f in FRACTIONS if (cell := mean(rows, metric, world, f, head)) is not None]
+def _by_fraction(ax: Axes, rows: list[Row], metric: str, world: str, heads: Collection[str]) -> None:
+    for head in heads:
+        cells = {f: measured(comparable(rows, metric, world, f, head, among=heads)) for f in FRACTIONS}
+        points = [(fraction, cell) for fraction, cell in cells.items() if cell is not None]
         if points:
             ax.errorbar(
                 [fraction for fraction, _ in points],
@@ -95,11 +115,9 @@ def _by_fraction(ax: Axes, rows: list[Row], metric: str, world: str) -> None:
     ax.grid(alpha=0.25)
 
 
-def _curves(rows: list[Row], worlds: list[str]) -> list[Figure]:
+def _curves(rows: list[Row], worlds: list[str], split: str) -> Figure:
     """By epoch, at the fraction that has most heads and worlds; of several, the largest."""
-    curves = pick(rows, "curve", {"split": "goal"})
-    if not curves:
-        return []
+    curves = pick(rows, "curve", {"split": split})
     ran = {(row.settings["fraction"], row.config) for row in curves}
     partial = [fraction for fraction, _ in ran if fraction < 1] or [1.0]
     fraction = max(sorted(set(partial), reverse=True), key=partial.count)
@@ -108,7 +126,7 @@ def _curves(rows: list[Row], worlds: list[str]) -> list[Figure]:
     for i, (line, metric) in enumerate(zip(axes, LINES, strict=True)):
         for ax, world in zip(line, worlds, strict=True):
             for head in SHOWN:
-                chosen = comparable(curves, "curve", world, fraction, head)
+                chosen = comparable(curves, "curve", world, fraction, head, split=split, among=SHOWN)
                 if not chosen:
                     continue
                 points = np.array([row.value for row in chosen])
@@ -119,16 +137,14 @@ def _curves(rows: list[Row], worlds: list[str]) -> list[Figure]:
             if metric.endswith("mse"):
                 ax.set_yscale("log")
         line[0].set_ylabel(metric.replace("spl", "SPL").replace("mse", "MSE"))
-    _legend(plot, axes[0][0])
-    return [
-        Figure(
-            label="figure_value_curves",
-            title=f"SPL and MSE by epoch with {fraction:g} of the goals seen (mean over seeds)",
-            alt="Learning curves of each head in each world: training and test SPL, training and test MSE.",
-            plot=plot,
-            stem="figure_value_curves",
-        )
-    ]
+    _legend(plot, axes.flat)
+    return Figure(
+        label="figure_value_curves",
+        title=f"SPL and MSE by epoch with {fraction:g} of the {split}s seen (mean over seeds)",
+        alt="Learning curves of each head in each world: training and test SPL, training and test MSE.",
+        plot=plot,
+        stem=f"figure_value_curves_{split}",
+    )
 
 
 def _style(head: str) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 
 from reproduction.rows import Row, longest, pick
 from reproduction.tables import Column, Measured, Table, measured
-from reproduction.values_heads import HEADS
+from reproduction.values_heads import HEADS, JUDGED
 
 Cells = dict[tuple[str, str], Measured | str | None]
 WORLDS = {
@@ -18,23 +19,30 @@ WORLDS = {
 FRACTIONS = (0.25, 0.5, 0.75, 1.0)
 
 
-def comparable(rows: list[Row], metric: str, world: str, fraction: float, head: str, split: str = "goal") -> list[Row]:
-    """A head in a world, with the seeds that all heads have there: another seed is other costs."""
+def comparable(
+    rows: list[Row],
+    metric: str,
+    world: str,
+    fraction: float,
+    head: str,
+    *,
+    split: str = "goal",
+    among: Collection[str] = HEADS,
+) -> list[Row]:
+    """A head in a world, with the seeds that all of some heads have there: another seed is other costs."""
     found: dict[str, list[Row]] = defaultdict(list)
     for row in pick(rows, metric, {**WORLDS[world], "fraction": fraction, "split": split}):
-        found[row.settings["head"]].append(row)
+        if row.settings["head"] in among:
+            found[row.settings["head"]].append(row)
     seeds = [{row.seed for row in longest(of_head)} for of_head in found.values()]
     own = longest(found[head])
     return [row for row in own if all(row.seed in others for others in seeds)] or own
 
 
-def mean(rows: list[Row], metric: str, world: str, fraction: float, head: str, split: str = "goal") -> Measured | None:
-    return measured(comparable(rows, metric, world, fraction, head, split))
-
-
 def tables(rows: list[Row]) -> list[Table]:
     return [
-        _table(rows, "figure_value_it_sparsity", "test spl", "Test SPL on all held-out pairs", _SPL),
+        _table(rows, "figure_value_it_sparsity", "test spl", "Test SPL on all held-out pairs", _SPL, heads=JUDGED),
+        _table(rows, "table_value_heads", "test spl", "Test SPL of every head", _SPL),
         _table(
             rows,
             "table_value_learned",
@@ -68,22 +76,30 @@ _STATES = "The agent is never in the lower part of the map while training, so th
 
 
 def _table(
-    rows: list[Row], label: str, metric: str, title: str, note: str, *, split: str = "goal", better: str = "higher"
+    rows: list[Row],
+    label: str,
+    metric: str,
+    title: str,
+    note: str,
+    *,
+    heads: Collection[str] = HEADS,
+    split: str = "goal",
+    better: str = "higher",
 ) -> Table:
     cells: Cells = {}
     for world in WORLDS:
         for fraction in FRACTIONS:
-            for head in HEADS:
-                cell = mean(rows, metric, world, fraction, head, split)
+            for head in heads:
+                cell = measured(comparable(rows, metric, world, fraction, head, split=split, among=heads))
                 if cell is not None:
                     cells[f"{world} {fraction:g}", head] = cell
-    heads = [head for head in HEADS if any(column == head for _, column in cells)]
+    ran = [head for head in heads if any(column == head for _, column in cells)]
     lines = [f"{world} {fraction:g}" for world in WORLDS for fraction in FRACTIONS]
     return Table(
         label=label,
         title=title,
         corner="world, fraction",
-        columns=[Column(head, better=better, format=".3f" if better == "higher" else ".3g") for head in heads],  # type: ignore[arg-type]
+        columns=[Column(head, better=better, format=".3f" if better == "higher" else ".3g") for head in ran],  # type: ignore[arg-type]
         rows=[line for line in lines if any(row == line for row, _ in cells)],
         cells=cells,
         note=note,
