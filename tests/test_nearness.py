@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,40 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from matrices import random_matrix, triangles_hold
 from scipy.optimize import LinearConstraint, minimize
 
-import trimetric as tm
 from trimetric.nearness import (
     LearnedSettings,
     closure,
     is_metric,
     min_plus,
     nearest_metric,
-    read_matrix,
-    repair_picture,
-    repair_report,
     violations,
-    write_matrix,
 )
-from trimetric.nearness.row_start import landmark_rows, start_as_rows
-
-ROOT = Path(__file__).parent.parent
-ATSP = Path(os.environ.get("TRIMETRIC_ATSP", ROOT.parent / "shared" / "data" / "atsp"))
-
-
-def random_matrix(n: int, seed: int, *, symmetric: bool) -> np.ndarray:
-    generator = np.random.default_rng(seed)
-    d = generator.uniform(0, 1, (n, n)) ** 3
-    if seed % 3 == 1:
-        d *= generator.random((n, n)) < 0.6  # many zeros
-    d = np.triu(d, 1) + np.triu(d, 1).T if symmetric else d
-    np.fill_diagonal(d, 0.0)
-    return d
-
-
-def triangles_hold(x: np.ndarray) -> bool:
-    """By the definition, one addition and one comparison for each triple, without a tolerance."""
-    return bool((x >= 0).all()) and all((x <= x[:, [k]] + x[[k], :]).all() for k in range(len(x)))
 
 
 def reference(d: np.ndarray, weights: np.ndarray, *, symmetric: bool) -> np.ndarray:
@@ -186,103 +162,6 @@ def shortest_paths(d: np.ndarray) -> np.ndarray:
     for k in range(len(x)):
         x = np.minimum(x, x[:, [k]] + x[[k], :])
     return x
-
-
-@pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("head", ["wide", "deep", "euclidean"])
-def test_learned(symmetric: bool, head: Any) -> None:
-    points = np.random.default_rng(0).normal(size=(20, 2))
-    d = np.linalg.norm(points[:, None] - points, axis=-1)
-    training = tm.TrainingConfig(epochs=200 if head == "euclidean" else 60, batch_size=128, learning_rate=1e-2)
-    settings = LearnedSettings(head=head, dim=8, training=training)
-    result = nearest_metric(
-        d + 0.01 * np.triu(d) * (not symmetric), symmetric=symmetric, method="learned", learned=settings
-    )
-    assert triangles_hold(result.matrix)
-    assert result.distortion_squared < 0.02
-    assert result.gap == 1.0  # it proves nothing
-    assert not symmetric or (result.matrix == result.matrix.T).all()
-    assert result.model is not None
-    points = result.model.encoder(torch.arange(20)).detach()
-    assert tm.audit(result.model.distance, points).triangle_defect < 1e-5
-
-
-@pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("unit", [1e-3, 1e5])
-def test_learned_from_the_matrix_itself_comes_near_to_the_optimum(symmetric: bool, unit: float) -> None:
-    d = random_matrix(25, 0, symmetric=symmetric) * unit
-    learned = nearest_metric(d, symmetric=symmetric, method="learned")
-    assert triangles_hold(learned.matrix)
-    optimum = nearest_metric(d, symmetric=symmetric).objective
-    assert optimum * (1 - 1e-6) <= learned.objective < 1.01 * optimum
-
-
-@pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("head", ["wide", "deep"])
-def test_heads_that_start_as_landmarks_come_near_to_the_optimum(symmetric: bool, head: Any) -> None:
-    d = random_matrix(24, 0, symmetric=symmetric)
-    settings = LearnedSettings(
-        head=head, dim=64, training=tm.TrainingConfig(epochs=150, batch_size=100, learning_rate=3e-3)
-    )
-    learned = nearest_metric(d, symmetric=symmetric, method="learned", learned=settings)
-    optimum = nearest_metric(d, symmetric=symmetric).objective
-    assert optimum * (1 - 1e-6) <= learned.objective < 1.05 * optimum
-
-
-@pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("norm", ["deep", "wide"])
-def test_a_head_starts_as_the_landmark_bound(symmetric: bool, norm: str) -> None:
-    torch.manual_seed(0)
-    d = random_matrix(10, 0, symmetric=symmetric)
-    rows = landmark_rows(d, symmetric=symmetric, start=0.5)
-    bound = tm.all_pairs(tm.LandmarkBound(rows.shape[1], directed=not symmetric), rows)
-    made = (
-        tm.DeepNorm(32, widths=(32, 32), pool="max")
-        if norm == "deep"
-        else tm.WideNorm(32, components=32, width=4, symmetric=symmetric, pool="max")
-    )
-    head = tm.NormInduced(tm.Symmetrized(made) if symmetric and norm == "deep" else made)
-    points = torch.nn.Embedding(10, 32)
-    start_as_rows(points, head, rows)
-    with torch.no_grad():
-        distances = tm.all_pairs(head, points.weight)
-    apart = ~torch.eye(10, dtype=torch.bool)
-    assert ((distances - bound)[apart].abs() / bound[apart]).mean() < 0.15
-
-
-def test_learned_from_the_matrix_itself_fills_what_is_missing() -> None:
-    points = np.random.default_rng(0).normal(size=(30, 2))
-    d = np.linalg.norm(points[:, None] - points, axis=-1)
-    hidden = np.triu(np.random.default_rng(1).random(d.shape) < 0.2, 1)
-    hidden |= hidden.T
-    result = nearest_metric(d, symmetric=True, missing=hidden, method="learned")
-    assert triangles_hold(result.matrix)
-    assert np.abs(result.matrix - d)[~hidden].max() < 0.02
-    assert np.abs(result.matrix - d)[hidden].mean() < 0.2
-
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_learned_of_nothing_to_learn(n: int) -> None:
-    settings = LearnedSettings(training=tm.TrainingConfig(epochs=100, learning_rate=1e-2))
-    assert nearest_metric(np.zeros((n, n)), method="learned", learned=settings).matrix.max() < 0.01
-
-
-def test_learned_with_features_is_defined_for_new_objects() -> None:
-    points = torch.randn(30, 2)
-    settings = LearnedSettings(
-        head="wide",
-        dim=8,
-        encoder=torch.nn.Linear(2, 8),
-        objects=points,
-        training=tm.TrainingConfig(epochs=100, batch_size=128, learning_rate=1e-2),
-    )
-    distances = torch.linalg.vector_norm(points[:, None] - points, dim=-1)
-    result = nearest_metric(distances, symmetric=True, method="learned", learned=settings)
-    new = torch.randn(10, 2)
-    assert result.model is not None
-    with torch.no_grad():
-        error = (tm.all_pairs(result.model, new) - torch.cdist(new, new)).abs().mean()
-    assert error < 0.3
 
 
 def _with(d: np.ndarray, value: float) -> np.ndarray:
@@ -434,98 +313,3 @@ def test_without_numba_the_same_with_one_warning(tmp_path: Path) -> None:
     np.testing.assert_allclose(found["holes"], nearest_metric(d, missing=missing, tolerance=1e-8).matrix, atol=1e-4)
     np.testing.assert_allclose(found["fixed"], nearest_metric(d[:8, :8], tolerance=1e-8).matrix, atol=1e-4)
     assert all(triangles_hold(found[name]) for name in found.files)
-
-
-def tsplib(name: str) -> np.ndarray:
-    path = ATSP / f"{name}.atsp"
-    if not path.exists():
-        pytest.skip(f"no {path.name} in {ATSP.name}/: set TRIMETRIC_ATSP to a folder of TSPLIB instances")
-    return read_matrix(path)
-
-
-def test_tsplib_quasimetric_is_returned_unchanged() -> None:
-    d = tsplib("ftv170")
-    assert d.shape == (171, 171)
-    result = nearest_metric(d)
-    assert (result.matrix == d).all()
-    assert (result.gap, result.objective, result.violations, result.converged) == (0, 0, 0, True)
-
-
-def test_tsplib_with_noise_is_repaired_towards_the_truth() -> None:
-    truth = tsplib("ftv170")
-    noise = np.random.default_rng(0).normal(scale=0.2 * truth.mean(), size=truth.shape)
-    noisy = np.maximum(truth + noise, 0.0)
-    np.fill_diagonal(noisy, 0.0)
-    result = nearest_metric(noisy, tolerance=1e-5)
-    assert result.converged
-    assert np.linalg.norm(result.matrix - truth) < 0.9 * np.linalg.norm(noisy - truth)
-
-
-@pytest.mark.parametrize("name", ["br17", "p43", "ry48p", "kro124p", "rbg443"])
-def test_tsplib_instances_are_repaired_exactly(name: str) -> None:
-    d = tsplib(name)
-    assert violations(d)[1] > 0
-    result = nearest_metric(d)
-    assert result.converged
-    assert result.gap <= 1e-6
-    assert violations(result.matrix) == (0.0, 0)
-
-
-def test_files(tmp_path: Path) -> None:
-    d = random_matrix(5, 0, symmetric=False)
-    for name in ("d.npy", "d.npz", "d.csv", "d.tsv", "d.txt"):
-        write_matrix(tmp_path / name, d)
-        assert (read_matrix(tmp_path / name) == d).all()
-    (tmp_path / "named.csv").write_text("city,a,b\na,0,1\nb,,0\n")
-    np.testing.assert_array_equal(read_matrix(tmp_path / "named.csv"), [[0, 1], [np.nan, 0]])
-    head = "NAME: t\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: {}\nEDGE_WEIGHT_SECTION\n{}\nEOF\n"
-    triangle = [[0, 1, 2], [1, 0, 3], [2, 3, 0]]
-    for form, numbers in {
-        "FULL_MATRIX": "9 1 2 1 9 3 2 3 9",
-        "UPPER_ROW": "1 2\n3",
-        "LOWER_DIAG_ROW": "0 1 0 2 3 0",
-    }.items():
-        (tmp_path / "t.tsp").write_text(head.format(form, numbers))
-        np.testing.assert_array_equal(read_matrix(tmp_path / "t.tsp"), triangle)
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("d.xlsx", "", "d.xlsx: expected a name that ends in .csv, .tsv, .txt"),
-        ("d.csv", "", "d.csv: expected a matrix, got an empty file"),
-        ("d.csv", "0,1\n1", "d.csv, line 2: expected 2 columns as before, got 1"),
-        ("d.csv", "0,1\n1,x", "d.csv, line 2: expected a number, got 'x'"),
-        ("d.txt", "# from to\n0 1\n\n1 x", "d.txt, line 4: expected a number, got 'x'"),
-        ("d.npy", "no array", "d.npy: cannot be read as arrays of NumPy"),
-        ("t.tsp", "DIMENSION: x\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n1\n", "t.tsp: DIMENSION: expected a"),
-        ("t.tsp", "EDGE_WEIGHT_TYPE: EUC_2D\n", "t.tsp: expected EDGE_WEIGHT_TYPE EXPLICIT with a matrix, got EUC_2D"),
-        (
-            "t.tsp",
-            "DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n1 2 3\nEOF",
-            "t.tsp: expected 4 numbers for 2 nodes, got 3",
-        ),
-    ],
-)
-def test_mistakes_in_files(tmp_path: Path, name: str, text: str, message: str) -> None:
-    (tmp_path / name).write_text(text)
-    with pytest.raises(ValueError, match=message):
-        read_matrix(tmp_path / name)
-
-
-def test_report_and_picture(tmp_path: Path) -> None:
-    d = random_matrix(30, 0, symmetric=False)
-    d[3, 4] = np.nan
-    result = nearest_metric(d, missing="nan")
-    report = repair_report(result, d)
-    known = ~np.isnan(d) & ~np.eye(30, dtype=bool)
-    assert report.known == known.sum() == 30 * 29 - 1
-    assert report.filled == 1
-    assert report.changed == report.raised + report.lowered > 0
-    assert report.largest_rise == np.max((result.matrix - d)[known])
-    assert report.broken_before > 0
-    assert "after: none, in floating point" in str(report)
-    repair_picture(result, d).savefig(tmp_path / "repair.png")
-    assert (tmp_path / "repair.png").stat().st_size > 10_000
-    with pytest.raises(ValueError, match="D: expected the matrix that was repaired"):
-        repair_report(result, d[:3, :3])
