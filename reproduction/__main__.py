@@ -9,6 +9,7 @@ examples:
   python -m reproduction all --quick               everything on a small budget, to see that it works
   python -m reproduction figure1 --paper           with as many epochs and seeds as the paper
   python -m reproduction figure1 --seeds 7 8 9     with seeds of your own
+  python -m reproduction graphs --only graph=3d head=MLP,WN depth=3   some of its runs, by their settings
   python -m reproduction graphs                    without a flag: our fast protocol, a fiftieth of the paper's steps
   python -m reproduction all --dask tcp://HOST:8786   on the workers of a Dask cluster
   python -m reproduction report                    write reproduction/report.html from the ledgers
@@ -41,6 +42,8 @@ class Options:
     )
     seeds: tuple[int, ...] = ()
     """seeds to run, in the place of those that the budget would use"""
+    only: tuple[str, ...] = ()
+    """run only cells with these settings, NAME=VALUE[,VALUE]; a wrong name or value shows the right ones"""
     resume: bool = True
     """go on from the ledger (with --no-resume it is set aside as .old, and everything is run again)"""
     jobs: int | None = None
@@ -71,6 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
             names,
             scale="quick" if options.quick else "paper" if options.paper else "default",
             seeds=options.seeds or None,
+            only=options.only,
             resume=options.resume,
             jobs=options.jobs,
             dask=options.dask,

@@ -15,6 +15,7 @@ from reproduction.executors import Cores, DaskCluster, Executor
 from reproduction.experiment import Scale
 from reproduction.ledger import Ledger
 from reproduction.registry import EXPERIMENTS, find
+from reproduction.selection import selected
 from reproduction.show import show
 from reproduction.sweep import sweep
 
@@ -28,6 +29,7 @@ def run(
     *,
     scale: Scale,
     seeds: tuple[int, ...] | None,
+    only: tuple[str, ...] = (),
     resume: bool,
     jobs: int | None,
     dask: str | None,
@@ -44,12 +46,17 @@ def run(
         except (ImportError, AttributeError) as error:
             print(f"python -m reproduction: what: expected module:Class, got {name!r}: {error}", file=sys.stderr)
             return 2
+        try:
+            cells = selected(experiment.cells(scale, seeds), only)
+        except ValueError as error:
+            print(f"python -m reproduction: {error}", file=sys.stderr)
+            return 2
         ledger = ledger_of(experiment.name, results)
         if not resume and (old := ledger.set_aside()) is not None:
             errors.print(f"The old ledger is now {old}", highlight=False)
         try:
             with _terminated_like_interrupted():
-                summary = sweep(experiment, experiment.cells(scale, seeds), ledger, executor)
+                summary = sweep(experiment, cells, ledger, executor)
         except KeyboardInterrupt:
             errors.print(f"Interrupted. What was finished is in {ledger.path}; the same command goes on from there.")
             return 130

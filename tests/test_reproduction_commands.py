@@ -10,6 +10,7 @@ import pytest
 
 from reproduction.__main__ import main
 from reproduction.computation_time import COMMAND, ComputationTime
+from reproduction.ledger import Ledger
 from reproduction.registry import EXPERIMENTS
 from reproduction.tables import Measured
 
@@ -24,7 +25,16 @@ def test_help_teaches_and_comes_without_torch() -> None:
         [sys.executable, "-c", code], cwd=Path(__file__).parent.parent, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    for words in ("examples:", "python -m reproduction list", "--quick", "--paper", "--seeds", "--no-resume", "--dask"):
+    for words in (
+        "examples:",
+        "python -m reproduction list",
+        "--quick",
+        "--paper",
+        "--seeds",
+        "--only",
+        "--no-resume",
+        "--dask",
+    ):
         assert words in done.stdout
 
 
@@ -37,6 +47,12 @@ def test_help_teaches_and_comes_without_torch() -> None:
         (["figure1", "--jobs", "0"], "--jobs: expected at least 1, got 0"),
         (["no_such_module:Class"], "what: expected module:Class, got 'no_such_module:Class'"),
         (["tiny_experiment:Nothing"], "has no attribute 'Nothing'"),
+        (
+            ["tiny_experiment:Tiny", "--only", "width=1"],
+            "--only: expected NAME=VALUE with a NAME among delay, size, sizes, got 'width=1'",
+        ),
+        (["tiny_experiment:Tiny", "--only", "size"], "got 'size'"),
+        (["tiny_experiment:Tiny", "--only", "size=1,4"], "--only: expected size to be some of 1, 2, 3, got '4'"),
     ],
 )
 def test_mistakes(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,6 +65,13 @@ def test_quick_and_paper_exclude_each_other(capsys: pytest.CaptureFixture[str]) 
         main(["figure1", "--quick", "--paper"])
     assert end.value.code == 2
     assert "--paper" in capsys.readouterr().err
+
+
+def test_some_cells_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--results", str(tmp_path), "--out", str(tmp_path / "out"), "--jobs", "1"]
+    assert main(["tiny_experiment:Tiny", "--seeds", "7", "--only", "size=3,1", "delay=0", *where]) == 0
+    assert "2 of 2 cells" in capsys.readouterr().err
+    assert {row.settings["size"] for row in Ledger(tmp_path / "tiny.jsonl").rows()} == {1, 3}
 
 
 def test_run_list_and_rerun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
