@@ -18,6 +18,7 @@ from reproduction.graphs_cells import BASELINE, SIZES, Cell
 from reproduction.graphs_data import ASYMMETRIC, GENERATED, MAP, NAMES, SYMMETRIC, Source, load
 from reproduction.graphs_heads import HEADS, OURS, PAPER, make_model
 from reproduction.graphs_plots import COLORS
+from reproduction.graphs_ranking import SAME
 from reproduction.graphs_tables import Runs
 from reproduction.ledger import Ledger
 from reproduction.rows import Row
@@ -58,12 +59,14 @@ def test_the_budgets_cover_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert {cell.calibrated for cell in paper if cell.head == "MLP"} == {False}
     assert {cell.calibrated for cell in paper if cell.head == "MLP calibrated"} == {True}
     fast = Graphs().cells("default", None)
-    assert {cell.protocol for cell in fast if cell.head != BASELINE} == {"fast"}
+    assert {cell.protocol for cell in fast if cell.head != BASELINE} == {"fast", "tenth"}
+    tenth = [cell for cell in fast if cell.protocol == "tenth"]
+    assert {replace(cell, protocol="paper", epochs=1000) for cell in tenth} <= set(Graphs().cells("paper", (0,)))
     assert {cell.graph for cell in fast} == set(NAMES)
     assert {cell.map for cell in fast if cell.graph.startswith("to")} == {"city.gr"}
     first = fast[: 7 + 5 * 7]
     assert {cell.graph for cell in first if cell.head == BASELINE} == set(NAMES)
-    steps = {cell.pairs: cell.epochs * -(-cell.pairs // 256) for cell in fast}
+    steps = {cell.pairs: cell.epochs * -(-cell.pairs // 256) for cell in fast if cell.protocol != "tenth"}
     assert set(steps) == set(SIZES)
     assert all(2000 <= count < 4000 for count in steps.values())
     assert not any(cell.head == "WN rectified" for cell in fast if cell.graph in SYMMETRIC)
@@ -211,11 +214,13 @@ def test_the_ranks_of_two_protocols() -> None:
         ("DN_I", 3, 1.0): (1, 8),
     }
     paper = {("WN", 3, 0.0): (1.0, 5.0), ("MLP", 3, 0.0): (1.0, 6.0), ("DN_I", 3, 0.0): (1.0, 7.0)}
-    rows = [*made_up(fast), *made_up(paper, "paper")]
+    tenth = {key: (1.0, error + 0.3) for key, (_, error) in paper.items()}
+    rows = [*made_up(fast), *made_up(paper, "paper"), *made_up(tenth, "tenth")]
     table = next(table for table in Graphs().tables(rows) if table.label == "table_graph_ranking")
     assert table.cells["3d, 50,000, paper", "WN"] == "5.5 (1)"
     assert table.cells["3d, 50,000, fast", "WN"] == "9.5 (3)"
-    assert table.cells["3d, 50,000, fast", "pairs in one order"] == "1 of 3"
+    assert table.cells["3d, 50,000, fast", SAME] == "1 of 3; of those 5% apart 1 of 3"
+    assert table.cells["3d, 50,000, tenth", SAME] == "3 of 3; of those 5% apart 3 of 3"
     assert not [table for table in Graphs().tables(made_up(fast)) if table.label == "table_graph_ranking"]
 
 
