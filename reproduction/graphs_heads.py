@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import nn
@@ -30,6 +30,8 @@ class Head:
     """from the length of what it reads, and whether the graph is symmetric; one with tolls reads more"""
     dim: int = UNITS
     """of what it reads from an encoder"""
+    units: int = UNITS
+    """of the hidden layers of the encoder"""
     metric: bool = True
     paper: bool = False
     """whether the paper has it; without calibration under the paper's protocol, then"""
@@ -105,6 +107,11 @@ HEADS: dict[str, Head] = {
         encoded=True,
     ),
 }
+WIDE = 2 * UNITS
+HEADS |= {
+    f"wide {name}": replace(HEADS[name], about=f"{name} on an encoder of {WIDE} units", units=WIDE, paper=False)
+    for name in ("MLP", "Toll IQE")
+}
 PAPER = tuple(name for name, head in HEADS.items() if head.paper)
 OURS = tuple(name for name in HEADS if name not in PAPER)
 
@@ -119,7 +126,7 @@ def make_model(
     seed: int,
     activation: ActivationName = "relu",
 ) -> tm.Siamese:
-    """A head on an encoder of so many layers with 128 units, the last one linear; with none it reads the features."""
+    """A head on an encoder of so many layers, the last one linear; with none it reads the features."""
     torch.manual_seed(seed)
     head = HEADS[name]
     if depth == 0 and head.encoded:
@@ -129,4 +136,4 @@ def make_model(
         distance = tm.Calibrated(distance)
     if depth == 0:
         return tm.Siamese(nn.Identity(), distance)
-    return tm.Siamese(MLP(features, distance.dim, widths=(UNITS,) * (depth - 1), activation=activation), distance)
+    return tm.Siamese(MLP(features, distance.dim, widths=(head.units,) * (depth - 1), activation=activation), distance)

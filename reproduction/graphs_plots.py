@@ -31,6 +31,8 @@ COLORS = {
     "Band": "#b8a100",
     "Toll IQE + Band": "#6b8e23",
     "recommended": "#d4589b",
+    "wide MLP": "#555555",
+    "wide Toll IQE": "#0f5c33",
 }
 KINDS = {"symmetric": SYMMETRIC, "asymmetric": ASYMMETRIC}
 
