@@ -76,7 +76,7 @@ def _appendix(rows: list[Row], worlds: list[str]) -> Figure:
                 ax.set_yscale("log")
             else:
                 ax.set_ylim(0, 1.05)
-        line[0].set_ylabel(metric.replace("spl", "SPL").replace("mse", "MSE"))
+        line[0].set_ylabel(_words(metric))
     _legend(plot, axes.flat)
     return Figure(
         label="figure_value_it_sparsity_app",
@@ -121,22 +121,21 @@ def _curves(rows: list[Row], worlds: list[str], split: str) -> Figure:
     ran = {(row.settings["fraction"], row.config) for row in curves}
     partial = [fraction for fraction, _ in ran if fraction < 1] or [1.0]
     fraction = max(sorted(set(partial), reverse=True), key=partial.count)
-    plot = Plot(figsize=(4.0 * len(worlds), 2.8 * len(LINES)), layout="constrained")
-    axes = plot.subplots(len(LINES), len(worlds), squeeze=False)
-    for i, (line, metric) in enumerate(zip(axes, LINES, strict=True)):
-        for ax, world in zip(line, worlds, strict=True):
+    plot = Plot(figsize=(4.0 * len(LINES), 2.8 * len(worlds)), layout="constrained")
+    axes = plot.subplots(len(worlds), len(LINES), squeeze=False)
+    for line, world in zip(axes, worlds, strict=True):
+        for i, (ax, metric) in enumerate(zip(line, LINES, strict=True)):
             for head in SHOWN:
                 chosen = comparable(curves, "curve", world, fraction, head, split=split, among=SHOWN)
-                if not chosen:
-                    continue
-                points = np.array([row.value for row in chosen])
-                ax.plot(points[0, :, 0], points[:, :, 1 + i].mean(axis=0), **_style(head))
-            ax.set_title(world, fontsize=10)
+                if chosen:
+                    points = np.array([row.value for row in chosen])
+                    ax.plot(points[0, :, 0], points[:, :, 1 + i].mean(axis=0), **_style(head))
+            ax.set_title(_words(metric), fontsize=10)
             ax.set_xlabel("epoch", fontsize=9)
             ax.grid(alpha=0.25)
             if metric.endswith("mse"):
                 ax.set_yscale("log")
-        line[0].set_ylabel(metric.replace("spl", "SPL").replace("mse", "MSE"))
+        line[0].set_ylabel(world)
     _legend(plot, axes.flat)
     return Figure(
         label="figure_value_curves",
@@ -145,6 +144,10 @@ def _curves(rows: list[Row], worlds: list[str], split: str) -> Figure:
         plot=plot,
         stem=f"figure_value_curves_{split}",
     )
+
+
+def _words(metric: str) -> str:
+    return metric.replace("spl", "SPL").replace("mse", "MSE")
 
 
 def _style(head: str) -> dict[str, Any]:
