@@ -90,16 +90,13 @@ class Values(StackedExperiment[Cell]):
         few, more = seeds or (0, 1, 2), () if seeds else (3, 4)
         return unique(
             [
-                *cells_of(ASYMMETRIC, FRACTIONS, MAIN, 1000, few),
-                *cells_of(ASYMMETRIC, PARTIAL, (CHOSEN,), 1000, few),
+                *cells_of(ASYMMETRIC, FRACTIONS, SHOWN, 1000, few),
                 *cells_of(SYMMETRIC, FRACTIONS, MAIN, 1000, few),
                 *cells_of(ASYMMETRIC, PARTIAL, JUDGED, 1000, more),
-                *cells_of(ASYMMETRIC[1:], (0.75,), JUDGED, 1000, few, "state"),
-                *cells_of(ASYMMETRIC[1:], (0.75,), SUCCESSORS, 1000, few),
-                *cells_of(SYMMETRIC, PARTIAL, PAPER[1:], 1000, more),
+                *cells_of(SYMMETRIC, PARTIAL, PAPER, 1000, more),
+                *cells_of(ASYMMETRIC, (0.75,), JUDGED, 1000, few, "state"),
                 *cells_of(ASYMMETRIC, (0.75, 0.5), SUCCESSORS, 1000, few),
                 *cells_of(ASYMMETRIC, (0.75,), SHOWN, 1000, few, "state"),
-                *cells_of(ASYMMETRIC, (1.0,), (CHOSEN,), 1000, few),
                 *cells_of(ASYMMETRIC, (0.25,), SUCCESSORS, 1000, few),
                 *cells_of([*ASYMMETRIC, *SYMMETRIC], PARTIAL, MAIN, 1000, more),
                 *cells_of(SYMMETRIC, PARTIAL, (*SUCCESSORS, CHOSEN), 1000, few),
