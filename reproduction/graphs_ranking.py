@@ -28,6 +28,7 @@ def ranking(runs: Runs) -> Table | None:
                     order = sorted(both, key=errors[own].__getitem__)
                     for head in both:
                         cells[_line(graph, size, own), head] = f"{errors[own][head]:.3g} ({order.index(head) + 1})"
+                cells[_line(graph, size, "paper"), SAME] = "what the others are compared with"
                 cells[_line(graph, size, protocol), SAME] = _agreement(
                     [errors["paper"][head] for head in both], [errors[protocol][head] for head in both]
                 )
