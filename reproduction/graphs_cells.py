@@ -17,7 +17,7 @@ SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 FAST_EPOCHS, FAST_STEPS, QUICK_STEPS = 20, 2_000, 400
 """with few pairs, as many epochs as make so many steps"""
 PAPER_EPOCHS = {"paper": 1000, "tenth": 100}
-"""the paper's protocol, and the same with all of its epochs a tenth as long, to see whether it ranks alike"""
+"""of the paper's protocol, and of the same with a tenth of its epochs, to see whether it ranks alike"""
 QUICK_SIDES = {"3d": 12, "3dd": 12, "3dr": 12, "taxi": 6, "push": 6}
 BATCH = 256
 
