@@ -133,7 +133,8 @@ def _map_of(source: Source) -> Path:
     return file
 
 
-def _graph(source: Source) -> Graph:
+def graph_of(source: Source) -> Graph:
+    """Read or generated anew, which takes seconds."""
     if source.graph in ROADS:
         return read_graph(_map_of(source), symmetrise=ROADS[source.graph], largest=True)
     make = GENERATED[source.graph]
@@ -142,7 +143,7 @@ def _graph(source: Source) -> Graph:
 
 def _computed(source: Source, folder: Path) -> dict[str, NDArray[np.generic]]:
     start = time.perf_counter()
-    graph = _graph(source)
+    graph = graph_of(source)
     paths = ShortestPaths(graph, cache=folder, progress="silent")  # by the thousand, so that it goes on if stopped
     sample = sample_pairs(graph, source.sample, test=0, validation=0, seed=SEED, paths=paths)
     landmarks = choose_landmarks(graph, LANDMARKS, choice=source.landmarks, seed=SEED, dtype=np.float32)

@@ -35,6 +35,7 @@ TITLES = {
     "figure_value_iteration_value_heatmaps": "Value functions: learned values",
     "figure_value_iteration_se_heatmaps": "Value functions: squared errors",
     "figure_value_iteration_spl_heatmaps": "Value functions: SPL",
+    "table_graph_astar": "Beyond the paper: its search on directed graphs",
     "table_value_search": "Beyond the paper: the search for a head of value functions",
     "table_leaderboard_ranks": "Beyond the paper: the leaderboard of heads",
 }

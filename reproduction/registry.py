@@ -58,6 +58,11 @@ EXPERIMENTS: dict[str, Entry] = {
             "figure_asymmetric_graph_learning_curves",
         ),
     ),
+    "graphs-astar": Entry(
+        "reproduction.graphs_astar:GraphsAstar",
+        "what the paper's search returns on directed graphs",
+        ("table_graph_astar",),
+    ),
     "leaderboard": Entry(
         "reproduction.leaderboard:Leaderboard",
         "every head on graphs, matrices to repair and norms: ranks, times, which to use when",
