@@ -145,7 +145,8 @@ def _stats(rows: list[Row]) -> Table:
         other_data=frozenset(ROADS),
         note="Generated with seed 0. Largest distance and deviation are those of random pairs and match within 5 %. "
         + (f"Roads: {', '.join(maps)}, (c) OpenStreetMap contributors, ODbL. " if maps else "")
-        + "Data: seconds for pairs and landmarks, less where a run that was stopped went on. See deviation D29.",
+        + "Data: seconds for pairs and landmarks, less where a run that was stopped went on. "
+        "The largest distance of 3dd: see the table of the paper's search. See deviation D29.",
     )
 
 
