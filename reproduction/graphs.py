@@ -44,6 +44,7 @@ class Graphs(StackedExperiment[Cell]):
                 *cells_of("fast", PAPER, (2, 1, 0), most, own, weight_decay=0.3),
                 *cells_of("fast", every, (3,), most, own, weight_decay=1.0),
                 *cells_of("fast", ("Toll IQE", "Band", "wide MLP"), (2,), most, own, weight_decay=0.3),
+                *cells_of("fast", ("MLP", "Band", "wide MLP"), (2,), most, own, weight_decay=1.0),
                 *cells_of("tenth", PAPER, (3,), RANKED, own),
                 *cells_of("fast", every, (3,), less, own, weight_decay=0.3),
                 *cells_of("fast", PAPER, (2, 1, 0), less, own, weight_decay=0.3),

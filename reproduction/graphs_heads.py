@@ -16,9 +16,6 @@ UNITS = 128
 INTERVALS = 256
 """coordinates for heads of intervals, which have no parameters of their own: 16 groups of 16"""
 CONCAVE = 5
-BAND_START = 300.0
-"""factor of the last layer in a band, as a fresh network is nearly constant; chosen by hand from 1, 10, 40, 100 and 300
-on validation pairs of 3dd"""
 
 
 @dataclass(frozen=True)
@@ -68,15 +65,7 @@ def _network(inputs: str) -> Callable[[int, bool], tm.Distance]:
 
 def _band(dim: int, symmetric: bool) -> tm.BandMetric:
     network = tm.MLPDistance(dim, widths=(UNITS,) * 3, inputs="concatenation")
-    with torch.no_grad():
-        network.network[-1].weight.mul_(BAND_START)
-        network.network[-1].bias.zero_()
     return tm.BandMetric(tm.SymmetrizedMetric(network) if symmetric else network)
-
-
-def _intervals_and_band(dim: int, symmetric: bool) -> tm.WideMetric:
-    tolled = tm.TollMetric(_intervals(dim, symmetric))
-    return tm.WideMetric([tolled, _band(tolled.dim, symmetric)], pool="mean")
 
 
 HEADS: dict[str, Head] = {
@@ -99,7 +88,6 @@ HEADS: dict[str, Head] = {
     "Toll DN_N": Head("DN_N and tolls", lambda *a: tm.TollMetric(_deep_metric(*a)), encoded=True),
     "Toll IQE": Head("IQE and tolls", lambda *a: tm.TollMetric(_intervals(*a)), dim=INTERVALS, encoded=True),
     "Band": Head("an MLP of both ends within a factor of two, a metric", _band, only=("3dd",)),
-    "Toll IQE + Band": Head("the sum of both", _intervals_and_band, dim=INTERVALS, encoded=True, only=("3dd",)),
     "recommended": Head(
         "tm.recommended with tolls: IQE + WN + MRN",
         lambda dim, symmetric: tm.recommended(dim + (1 if symmetric else 2), symmetric=symmetric, tolls=True),

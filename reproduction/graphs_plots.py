@@ -29,7 +29,6 @@ COLORS = {
     "Toll DN_N": "#1b3f66",
     "Toll IQE": "#7ac79a",
     "Band": "#b8a100",
-    "Toll IQE + Band": "#6b8e23",
     "recommended": "#d4589b",
     "wide MLP": "#555555",
     "wide Toll IQE": "#0f5c33",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 import trimetric as tm
@@ -21,7 +22,7 @@ def test_a_network_without_any_promise_keeps_the_triangle_inequality_in_a_band()
     apart = band(points[:, None], points[None])
     assert apart[3, 7] == apart[5, 5] == 0
     differ = (points[:, None] != points[None]).any(dim=-1)
-    expected = 1 + network(points[:, None], points[None]).sigmoid()
+    expected = 1 + (0.5 + network(points[:, None], points[None])).clamp(0, 1)
     torch.testing.assert_close(apart[differ], expected[differ])
     assert (apart[differ] < 1.1).any()
     assert (apart[differ] > 1.9).any()  # the whole band is used
@@ -38,3 +39,34 @@ def test_a_band_learns_distances_within_a_factor_of_two_that_no_norm_has() -> No
     tm.fit(model, pairs, wanted, objects=points, config=config, progress="silent")
     error = (model(points[pairs[:, 0]], points[pairs[:, 1]]) - wanted).square().mean()
     assert error < 0.1 * wanted.var()
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_values_outside_the_band_are_drawn_back_and_not_farther_out(side: float) -> None:
+    band = tm.BandMetric(tm.Euclidean(2))
+    band.gain.fill_(side)
+    x = torch.zeros(1, 2)
+    y = torch.tensor([[3.0, 4.0]], requires_grad=True)
+    distance = band(x, y)
+    assert distance.item() == (2 if side > 0 else 1)
+    (back,) = torch.autograd.grad(side * distance.sum(), y, retain_graph=True)  # a step down leads into the band
+    assert back.norm() == pytest.approx(1)
+    (out,) = torch.autograd.grad(-side * distance.sum(), y)
+    assert not out.any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_calibration_spreads_a_network_over_the_band_wherever_it_starts(seed: int) -> None:
+    torch.manual_seed(seed)
+    objects = torch.randn(200, 8)
+    pairs = torch.randint(200, (2000, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    targets = 50 + 13 * torch.randn(len(pairs))
+    model = tm.Calibrated(tm.BandMetric(tm.MLPDistance(8, inputs="concatenation")))
+    config = tm.TrainingConfig(epochs=1, learning_rate=1e-12)  # calibrates, and learns nothing
+    tm.fit(model, pairs, targets, objects=objects, config=config, progress="silent")
+    predictions = model(objects[pairs[:, 0]], objects[pairs[:, 1]]).detach()
+    assert predictions.mean() == pytest.approx(50, rel=0.02)
+    assert 8 < predictions.std() < 13  # what lies outside of the band is cut
+    assert 30 < predictions.min() < 36
+    assert 64 < predictions.max() < 70

@@ -101,7 +101,7 @@ DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
     ),
     "NeuralMetric-tolls": lambda dim: tm.NeuralMetric(_tolled(lambda d: tm.DeepNorm(d, widths=(4, 4)), dim)),
     "BandMetric": lambda dim: tm.BandMetric(tm.MLPDistance(dim, widths=(8,), inputs="concatenation")),
-    "BandMetric-beside": lambda dim: tm.WideMetric([_intervals(dim), tm.BandMetric(tm.Euclidean(dim))], pool="mean"),
+    "BandMetric-beside": lambda dim: tm.WideMetric([_intervals(dim), tm.BandMetric(tm.MLPDistance(dim))], pool="mean"),
     "recommended": lambda dim: tm.recommended(dim, symmetric=False),
     "recommended-symmetric": lambda dim: tm.recommended(dim, symmetric=True),
     "recommended-tolls": lambda dim: tm.recommended(dim, symmetric=False, tolls=dim > 2),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.autograd.function import FunctionCtx
 
 from trimetric.constraints import nonnegative
 from trimetric.distances.base import Distance
@@ -14,36 +17,80 @@ from trimetric.norms import Norm
 from trimetric.pooled import PairFunction, Projection
 
 
-class BandMetric(Distance):
-    r"""$c\,(1 + \mathrm{sigmoid}(f(x, y)))$ for $x \ne y$, and 0 for $x = y$, with *any* function $f$ and $c \ge 0$.
+class _Projected(torch.autograd.Function):
+    """Clamp to [0, 1] as in projected gradient descent: the gradient is cut only where a step would lead farther out.
 
-    One step costs at most $2c$ and two cost at least $2c$, so no detour through a third point is shorter.  Every
-    quasimetric whose largest distance is at most twice its smallest has this form: an unconstrained network such as
-    `MLPDistance` then needs no other guarantee.  It has no small distances but 0, so by itself it suits pairs that are
-    all far apart; in a `WideMetric` beside another head it adds what that one cannot say.
+    With the derivative of a clamp, or of a sigmoid, a network whose values have all left the band would stay there.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(values: Tensor) -> Tensor:
+        return values.clamp(0, 1)
+
+    @staticmethod
+    def setup_context(ctx: FunctionCtx, inputs: tuple[Tensor], output: Tensor) -> None:  # noqa: ARG004
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> Tensor:
+        (values,), (gradient,) = ctx.saved_tensors, grad_outputs
+        outward = ((values < 0) & (gradient > 0)) | ((values > 1) & (gradient < 0))
+        return torch.where(outward, 0, gradient)
+
+
+class BandMetric(Distance):
+    r"""$c\,(1 + \mathrm{clamp}(a f(x, y) + b))$ for $x \ne y$, and 0 for $x = y$, with *any* function $f$.
+
+    Here $c \ge 0$, and the clamp is to $[0, 1]$.  One step costs at most $2c$ and two cost at least $2c$, so no detour
+    through a third point is shorter.  Every quasimetric whose largest distance is at most twice its smallest has this
+    form: an unconstrained network such as `MLPDistance` then needs no other guarantee.  It has no small distances
+    but 0, so by itself it suits pairs that are all far apart; in a `WideMetric` it adds what other heads cannot say.
 
     **At $x = y$** the distance jumps, as that of a `TollMetric` does: $x \ne y$ means that the points differ in some
     coordinate, by however little.
+
+    **Gradients** are those of projected gradient descent: outside of the band they vanish only where a step down would
+    lead farther out.
+
+    A fresh network is nearly constant.  In a `Calibrated` head `fit` sets $a$ and $b$ from data before training
+    (`calibrate`), so that the band is laid around the mean of the targets; they are buffers.
 
     Args:
         distance: $f$, any distance or norm; it need not promise anything.
     """
 
+    gain: Tensor
+    offset: Tensor
+
     def __init__(self, distance: Norm | Distance) -> None:
         inner = as_distance("distance", distance)
         super().__init__(inner.dim, num_components=1, pool="mean", inner=inner)
-        self.raw_floor = nn.Parameter(torch.ones(()))
+        self.raw_floor = nn.Parameter(torch.zeros(()))
+        self.register_buffer("gain", torch.ones(()))
+        self.register_buffer("offset", torch.full((), 0.5))
         self.axioms = inner.axioms.but(
             nonnegative=True, reflexive=True, definite=False, triangle=True, homogeneous=False, monotone=False
         )
 
     @property
     def floor(self) -> Tensor:
-        """The smallest distance c."""
-        return nonnegative(self.raw_floor)
+        """The smallest distance c.  Weight decay draws it to 1, not to 0."""
+        return nonnegative(1 + self.raw_floor)
+
+    @torch.no_grad()
+    def calibrate(self, predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> None:
+        """Match mean and spread of the targets' places in the band, given what this object predicts now."""
+        now, wanted = predictions / self.floor - 1, 1.5 * targets / targets.mean() - 1
+        factor = wanted.std() / now.std()
+        if torch.isfinite(factor):
+            self.gain.mul_(factor)
+            self.offset.mul_(factor).add_(wanted.mean() - factor * now.mean())
 
     def _band(self, components: Tensor) -> Tensor:
-        return self.floor * (1 + self.inner.pool(components).sigmoid()).unsqueeze(-1)
+        places = _Projected.apply(self.gain * self.inner.pool(components) + self.offset)
+        return self.floor * (1 + places).unsqueeze(-1)
 
     def components(
         self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
