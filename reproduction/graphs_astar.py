@@ -86,9 +86,9 @@ class GraphsAstar(Experiment[Cell]):
             name = graph if side == 0 else f"{graph} of side {side}"
             for column in COLUMNS:
                 theirs = paper_values("table_graph_stats")[graph].get(column)
-                if side == 0 and theirs is not None:
-                    cells[f"{name}, paper", column] = f"{theirs:g}"
-                cells[f"{name}, exact", column] = measured(pick(rows, f"exact {column}", where))
+                if side == 0:
+                    cells[f"{name}, paper", column] = "not said" if theirs is None else f"{theirs:g}"
+                cells[f"{name}, exact", column] = measured(pick(rows, f"exact {column}", where)) or "0"
                 cells[f"{name}, {landmarks}, {guide}", column] = measured(pick(rows, column, where))
         return [
             Table(
