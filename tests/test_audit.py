@@ -119,3 +119,13 @@ def test_min_plus_square() -> None:
     matrix = torch.rand(37, 37)
     expected = (matrix[:, :, None] + matrix[None]).amin(1)
     assert torch.equal(min_plus_square(matrix), expected)
+
+
+def test_a_distance_that_is_small_by_cancellation_is_still_homogeneous() -> None:
+    """Terms of 5,000 leave distances of 346, as hypothesis once found: rounding is that of the terms."""
+    norm = tm.WideNorm(4, components=4, width=3, symmetric=True)
+    with torch.no_grad():
+        for parameter in norm.parameters():
+            parameter.fill_(100.0)
+    points = torch.tensor([[0.0, 39, -42, -53], [0, 0, -54, 0], [0, -55, 0, 0]], dtype=torch.float64)
+    assert tm.audit(norm.double(), points).homogeneity_defect == 0

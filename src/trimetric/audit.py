@@ -42,7 +42,7 @@ class Audit:
         identity_defect: largest |d(x, x)|.
         asymmetry: largest |d(x, y) - d(y, x)|.
         indistinct: number of ordered pairs of different points with d(x, y) <= 0.
-        homogeneity_defect: largest |d(ax, ay) - a d(x, y)| / a for a = 0.5 and 3; NaN where it was not
+        homogeneity_defect: largest |d(ax, ay) - a d(x, y)| / a for a = 0.5 and 4; NaN where it was not
             measured, as it is on the first 256 points of a `Distance` only.
     """
 
@@ -282,5 +282,6 @@ def _homogeneity_defect(
         return float("nan")
     few = points[:HOMOGENEITY_POINTS]
     one = all_pairs(distance, few, max_memory=max_memory)
-    scaled = [all_pairs(distance, a * few, max_memory=max_memory) / a - one for a in (0.5, 3)]
+    # Powers of two scale without rounding, also what cancels on the way to a small distance.
+    scaled = [all_pairs(distance, a * few, max_memory=max_memory) / a - one for a in (0.5, 4)]
     return float(torch.stack(scaled).abs().max())
