@@ -100,8 +100,9 @@ class GraphsAstar(Experiment[Cell]):
                 cells=cells,
                 note="32 landmarks; the bound is the largest |difference| of "
                 + ", of ".join(f"{words} ({guide})" for guide, words in GUIDES.items())
-                + ". Mean and deviation over 1,000 random pairs; the largest distance over these and the 1,000 that "
-                f"are farthest apart among {SAMPLE:,}, so that of all may be larger still.",
+                + f". Mean and deviation over {Cell.random:,} random pairs; the largest distance over these and the "
+                f"{Cell.longest:,} that are farthest apart among {SAMPLE:,} (fewer on small grids), so that of all may "
+                "be larger still.",
             )
         ]
 

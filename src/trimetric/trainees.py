@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from trimetric.compiled import CompiledOrEager
-from trimetric.distances import BandMetric, Calibrated
+from trimetric.distances import Calibrated
 from trimetric.losses import Loss, OwnLoss, make_loss
 from trimetric.pair_data import PairData
 from trimetric.processes import Processes
@@ -174,13 +174,10 @@ def squared_errors(predicted: Tensor, targets: Tensor) -> Tensor:
 
 @torch.no_grad()
 def calibrate(model: nn.Module, data: PairData, rows: Tensor) -> None:
-    """Set the output scale of a model with a `Calibrated` head from some of its pairs, and before it that of a band."""
+    """Set the output scale of a model with a `Calibrated` head from some of its pairs."""
     scaled = [module for module in model.modules() if isinstance(module, Calibrated)]
     if len(scaled) != 1:
         return
     finite = rows[torch.isfinite(data.targets[rows])]
     model.eval()
-    (head,) = scaled
-    if isinstance(head.inner, BandMetric):
-        head.inner.calibrate(data.predict(model, finite) / head.scale, data.targets[finite])
-    head.calibrate(data.predict(model, finite), data.targets[finite])
+    scaled[0].calibrate(data.predict(model, finite), data.targets[finite])

@@ -80,13 +80,17 @@ class BandMetric(Distance):
         return nonnegative(1 + self.raw_floor)
 
     @torch.no_grad()
-    def calibrate(self, predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> None:
-        """Match mean and spread of the targets' places in the band, given what this object predicts now."""
-        now, wanted = predictions / self.floor - 1, 1.5 * targets / targets.mean() - 1
+    def calibrate(self, predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """Match mean and spread of the targets' places in the band; pairs of equal points, at 0, play no part."""
+        apart = predictions > 0
+        now, wanted = predictions[apart] / self.floor - 1, 1.5 * targets[apart] / targets[apart].mean() - 1
         factor = wanted.std() / now.std()
-        if torch.isfinite(factor):
-            self.gain.mul_(factor)
-            self.offset.mul_(factor).add_(wanted.mean() - factor * now.mean())
+        if not torch.isfinite(factor):
+            return predictions
+        shift = wanted.mean() - factor * now.mean()
+        self.gain.mul_(factor)
+        self.offset.mul_(factor).add_(shift)
+        return predictions.masked_scatter(apart, self.floor * (1 + (factor * now + shift).clamp(0, 1)))
 
     def _band(self, components: Tensor) -> Tensor:
         places = _Projected.apply(self.gain * self.inner.pool(components) + self.offset)

@@ -30,6 +30,13 @@ class Distance(Pooled, ABC):
         checks.broadcastable(x, y)
         return self.pool(self.components(x, y))
 
+    def calibrate(self, predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> Float[Tensor, " n"]:  # noqa: ARG002
+        """Set constants from data, once, before training: what this object predicts now, and what it should.
+
+        Returns what it predicts then; most distances have no such constants.
+        """
+        return predictions
+
     def between_rows(
         self, points: Float[Tensor, "n dim"], start: Int[Tensor, " pairs"], end: Int[Tensor, " pairs"]
     ) -> Float[Tensor, " pairs"]:

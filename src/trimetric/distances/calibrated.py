@@ -40,18 +40,22 @@ class Calibrated(Distance):
         return nonnegative(self.raw_scale)
 
     @torch.no_grad()
-    def calibrate(self, predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> None:
-        """Match the mean of the targets (and, with a shift, their spread), given what this object predicts now."""
+    def calibrate(self, predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """Match the mean of the targets (and, with a shift, their spread), after what is inside was calibrated."""
         checks.finite("predictions", predictions)
         checks.finite("targets", targets)
+        inside = (predictions - self.shift if self.shifts else predictions) / self.scale
+        predictions = self._scaled(self.inner.calibrate(inside, targets))
         if self.shifts:
             spread = predictions.std()
             factor = targets.std() / spread if spread > 0 else torch.ones_like(spread)
-            self.shift.mul_(factor).add_(targets.mean() - factor * predictions.mean())
+            offset = targets.mean() - factor * predictions.mean()
+            self.shift.mul_(factor).add_(offset)
         else:
             mean = predictions.mean()
-            factor = targets.mean() / mean if mean > 0 else torch.ones_like(mean)
+            factor, offset = targets.mean() / mean if mean > 0 else torch.ones_like(mean), 0.0
         self.raw_scale.mul_(factor)
+        return factor * predictions + offset
 
     def _scaled(self, components: Tensor) -> Tensor:
         scaled = self.scale * components
