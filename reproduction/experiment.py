@@ -115,8 +115,14 @@ def settings(cell: Cell) -> dict[str, Any]:
 
 
 def key_of(name: str, cell: Cell) -> Key:
-    text = json.dumps([name, settings(cell)], sort_keys=True)
-    return Key(hashlib.sha256(text.encode()).hexdigest()[:16], cell.seed)
+    """The key of a run of the experiment of that name."""
+    return Key(settings_key(name, settings(cell)), cell.seed)
+
+
+def settings_key(name: str, settings: dict[str, Any]) -> str:
+    """The hash of an experiment's name and of all settings of a run but its seed."""
+    text = json.dumps([name, settings], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def unique(cells: Sequence[C]) -> list[C]:
