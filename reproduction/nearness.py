@@ -21,8 +21,9 @@ from reproduction.nearness_models import MODELS, RECIPES, make_model
 from reproduction.rows import Row, pick
 from reproduction.tables import Column, Measured, Table, measured
 from trimetric.checkpoint import remove_checkpoint
-from trimetric.nearness import PAPER_SWEEPS, nearest_metric, violations
+from trimetric.nearness import PAPER_SWEEPS, nearest_metric
 from trimetric.nearness.learned import predicted
+from trimetric.nearness.min_plus import count_violations
 from trimetric.nearness.result import COUNT_TOLERANCE
 
 SOLVERS = ("TF", "exact", "landmarks")
@@ -194,7 +195,7 @@ def _distortion(x: np.ndarray, distances: np.ndarray) -> float:
 
 
 def _measures(x: np.ndarray, distances: np.ndarray) -> list[Result]:
-    largest, count = violations(x, COUNT_TOLERANCE * float(distances.max()))
+    largest, count = count_violations(x, COUNT_TOLERANCE * float(distances.max()))
     squared = _distortion(x, distances)
     return [
         Result("J", squared),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
 
 import torch
 from jaxtyping import Float
@@ -11,7 +12,9 @@ from torch import Tensor
 
 from trimetric import checks
 from trimetric.all_pairs import DistanceFunction, all_pairs
-from trimetric.axioms import NOTHING, Axioms
+from trimetric.audit_report import Audit as Audit
+from trimetric.audit_report import Measured
+from trimetric.axioms import NOTHING
 from trimetric.distances import Distance, as_distance
 from trimetric.norms import Norm
 from trimetric.siamese import Siamese
@@ -23,99 +26,18 @@ TRIPLES_AT_ONCE = 1 << 15
 MIN_PLUS_FLOATS = 1 << 19
 
 
-@dataclass(frozen=True, kw_only=True)
-class Audit:
-    """What `audit` found.  Every defect is 0 where the axiom holds up to `rounding`.
-
-    Attributes:
-        name: class of the audited object.
-        promised: its axioms.
-        points: number of points.
-        triples: number of triples (x, y, z) that were checked.
-        exhaustive: whether these were all of them.
-        scale: the largest absolute distance.
-        rounding: what floating point alone may do to a distance of this scale.
-        triangle_defect: largest d(x, z) - d(x, y) - d(y, z).
-        relative_triangle_defect: largest (d(x, z) - d(x, y) - d(y, z)) / d(x, z).
-        worst_triple: where `triangle_defect` was found, as indices of x, y, z; None where it is 0.
-        negativity: largest -d(x, y).
-        identity_defect: largest |d(x, x)|.
-        asymmetry: largest |d(x, y) - d(y, x)|.
-        indistinct: number of ordered pairs of different points with d(x, y) <= 0.
-        homogeneity_defect: largest |d(ax, ay) - a d(x, y)| / a for a = 0.5 and 4; NaN where it was not
-            measured, as it is on the first 256 points of a `Distance` only.
-    """
-
-    name: str
-    promised: Axioms
-    points: int
-    triples: int
-    exhaustive: bool
-    scale: float
-    rounding: float
-    triangle_defect: float
-    relative_triangle_defect: float
-    worst_triple: tuple[int, int, int] | None
-    negativity: float
-    identity_defect: float
-    asymmetry: float
-    indistinct: int
-    homogeneity_defect: float
-
-    @property
-    def broken(self) -> list[str]:
-        """The promised axioms that the data refute."""
-        found = {
-            "nonnegative": self.negativity,
-            "reflexive": self.identity_defect,
-            "definite": self.indistinct,
-            "triangle": self.triangle_defect,
-            "symmetric": self.asymmetry,
-            "homogeneous": self.homogeneity_defect,
-        }
-        return [name for name, defect in found.items() if getattr(self.promised, name) and defect != 0]
-
-    @property
-    def holds(self) -> bool:
-        """Whether every promise held."""
-        return not self.broken
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, for JSON."""
-        return {**asdict(self), "holds": self.holds, "broken": self.broken}
-
-    def __str__(self) -> str:
-        kind = "all" if self.exhaustive else "random"
-        worst = "" if self.worst_triple is None else f"   at points {self.worst_triple}"
-        kept = "nothing was promised" if str(self.promised) == "nothing" else "every promise holds"
-        verdict = kept if self.holds else f"BROKEN: {', '.join(self.broken)}"
-        return "\n".join(
-            [
-                f"{self.name}: audit on {self.points} points, {self.triples:,} triples ({kind})",
-                f"  promises                  {self.promised}",
-                f"  triangle_defect           {self.triangle_defect:.3g}{worst}",
-                f"  relative_triangle_defect  {self.relative_triangle_defect:.3g}",
-                f"  negativity                {self.negativity:.3g}",
-                f"  identity_defect           {self.identity_defect:.3g}",
-                f"  asymmetry                 {self.asymmetry:.3g}",
-                f"  indistinct pairs          {self.indistinct}",
-                f"  homogeneity_defect        {self.homogeneity_defect:.3g}",
-                f"  {verdict} (distances up to {self.scale:.3g}, rounding {self.rounding:.1g})",
-            ]
-        )
-
-
 @torch.no_grad()
 def audit(
     distance: Norm | Distance | Siamese | DistanceFunction,
     points: Tensor,
     *,
+    require: Sequence[Measured] = (),
     max_points: int = 2000,
     random_triples: int = 1_000_000,
     seed: int = 0,
     max_memory: int | str = "256MiB",
 ) -> Audit:
-    """Measure the axioms of a distance on points, and compare with what it promises.
+    """Measure the axioms of a distance on points, and compare with what it promises and with what you require.
 
     Up to `max_points` points, every one of the n^3 triples is checked; beyond, `random_triples` of them.
     Differences that rounding alone explains count as 0: up to 16 units in the last place of the
@@ -127,14 +49,28 @@ def audit(
     >>> report.triangle_defect, report.triples, report.holds
     (0.0, 1000000, True)
 
+    A function promises nothing, so its audit never holds unless you say what you require of it:
+
+    >>> report = tm.audit(lambda x, y: (y - x).square().sum(-1), torch.tensor([[0.0], [1.0], [2.0]]))
+    >>> report.holds, report.verdict
+    (False, 'nothing is promised; the triangle inequality is broken by up to 2')
+    >>> tm.audit(lambda x, y: (y - x).abs().sum(-1), torch.randn(9, 2), require=("triangle", "symmetric")).holds
+    True
+
     Args:
         distance: a distance, norm, `Siamese`, or any function of two broadcastable tensors.
         points: `(n, dim)`; for a `Siamese`, n objects along the first axis.
+        require: names of axioms that are checked as if the distance promised them: any of "nonnegative",
+            "reflexive", "definite", "triangle", "symmetric" and "homogeneous".
         max_points: the largest n for which all triples are checked.
         random_triples: how many random triples are checked beyond that.
         seed: of the random triples.
         max_memory: as for `all_pairs`.
+
+    Returns:
+        The defects that were found, `holds` and a `verdict` in words.
     """
+    required = _required(require)
     checks.finite("points", checks.floating_point("points", points))
     checks.positive_int("max_points", max_points)
     checks.positive_int("random_triples", random_triples)
@@ -153,6 +89,7 @@ def audit(
     return Audit(
         name=getattr(distance, "__name__", type(distance).__name__),
         promised=getattr(distance, "axioms", NOTHING),
+        required=required,
         points=len(points),
         triples=found.triples,
         exhaustive=len(points) <= max_points,
@@ -165,8 +102,21 @@ def audit(
         identity_defect=beyond_rounding(found.identity),
         asymmetry=beyond_rounding(found.asymmetry),
         indistinct=found.indistinct,
-        homogeneity_defect=beyond_rounding(_homogeneity_defect(distance, points, max_memory)),
+        homogeneity_defect=beyond_rounding(
+            _homogeneity_defect(distance, points, max_memory)
+            if isinstance(distance, Distance) or "homogeneous" in required
+            else float("nan")
+        ),
     )
+
+
+def _required(require: object) -> tuple[Measured, ...]:
+    names = get_args(Measured)
+    if isinstance(require, str) or not isinstance(require, Sequence):
+        raise TypeError(f"require: expected a sequence of names of axioms, such as ('triangle',), got {require!r}")
+    for i, name in enumerate(require):
+        checks.one_of(f"require[{i}]", name, names)
+    return tuple(name for name in names if name in require)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,18 +138,18 @@ def _exhaustive(
     distance: Distance | Siamese | DistanceFunction, points: Tensor, *, max_memory: int | str, **_: int
 ) -> _Found:
     matrix = all_pairs(distance, points, max_memory=max_memory)
-    excess = matrix - min_plus_square(matrix)
+    excess = _difference(matrix, min_plus_square(matrix))
     i, k = divmod(int(excess.argmax()), len(points))
     j = int((matrix[i] + matrix[:, k]).argmin())
     return _Found(
         triples=len(points) ** 3,
-        scale=float(matrix.abs().max()),
+        scale=_scale(matrix),
         triangle=float(excess.max()),
         relative_triangle=_largest_ratio(excess, matrix),
         worst_triple=(i, j, k),
         negativity=float((-matrix).max()),
         identity=float(matrix.diagonal().abs().max()),
-        asymmetry=float((matrix - matrix.T).abs().max()),
+        asymmetry=float(_difference(matrix, matrix.T).abs().max()),
         indistinct=_indistinct(points, *(matrix <= 0).nonzero().unbind(1)),
     )
 
@@ -219,18 +169,18 @@ def _sampled(
         i, j, k = torch.randint(len(points), (3, count), generator=generator).to(points.device)
         x, y, z = points[i], points[j], points[k]
         xy, yz, xz, yx, xx = distance(x, y), distance(y, z), distance(x, z), distance(y, x), distance(x, x)
-        excess = xz - (xy + yz)
+        excess, every = _difference(xz, xy + yz), torch.stack([xy, yz, xz, yx, xx])
         worst = int(excess.argmax())
         parts.append(
             _Found(
                 triples=count,
-                scale=float(torch.stack([xy, yz, xz, yx]).abs().max()),
+                scale=_scale(every),
                 triangle=float(excess[worst]),
                 relative_triangle=_largest_ratio(excess, xz),
                 worst_triple=(int(i[worst]), int(j[worst]), int(k[worst])),
-                negativity=float(-torch.stack([xy, yz, xz, yx]).min()),
+                negativity=float(-every.min()),
                 identity=float(xx.abs().max()),
-                asymmetry=float((xy - yx).abs().max()),
+                asymmetry=float(_difference(xy, yx).abs().max()),
                 indistinct=_indistinct(points, i[xy <= 0], j[xy <= 0]),
             )
         )
@@ -265,8 +215,19 @@ def min_plus_square(matrix: Float[Tensor, "n n"]) -> Float[Tensor, "n n"]:
     return out
 
 
+def _difference(a: Tensor, b: Tensor) -> Tensor:
+    """a - b, and 0 where both are the same infinity: a pair without a path has no shorter detour either."""
+    return torch.where(a == b, torch.zeros_like(a), a - b)
+
+
+def _scale(distances: Tensor) -> float:
+    """The largest finite absolute distance, which rounding goes by; NaN where one of the distances is."""
+    return float(torch.where(distances.isinf(), torch.zeros_like(distances), distances).abs().max())
+
+
 def _largest_ratio(excess: Tensor, distances: Tensor) -> float:
-    return float(torch.where(distances > 0, excess / distances, torch.zeros_like(excess)).max())
+    ratio = torch.where(excess.isposinf(), torch.ones_like(excess), excess / distances)
+    return float(torch.where(distances > 0, ratio, torch.zeros_like(excess)).max())
 
 
 def _indistinct(points: Tensor, i: Tensor, j: Tensor) -> int:
@@ -278,10 +239,8 @@ def _indistinct(points: Tensor, i: Tensor, j: Tensor) -> int:
 def _homogeneity_defect(
     distance: Distance | Siamese | DistanceFunction, points: Tensor, max_memory: int | str
 ) -> float:
-    if not isinstance(distance, Distance):
-        return float("nan")
     few = points[:HOMOGENEITY_POINTS]
     one = all_pairs(distance, few, max_memory=max_memory)
     # Powers of two scale without rounding, also what cancels on the way to a small distance.
-    scaled = [all_pairs(distance, a * few, max_memory=max_memory) / a - one for a in (0.5, 4)]
-    return float(torch.stack(scaled).abs().max())
+    scaled = [all_pairs(distance, a * few, max_memory=max_memory) / a for a in (0.5, 4)]
+    return float(torch.stack([_difference(ends, one) for ends in scaled]).abs().max())

@@ -83,11 +83,11 @@ def fit_graph(options: Fit, file: Path, output: Path) -> int:
         places = None if graph.coordinates is None else torch.from_numpy(graph.coordinates)
         saved(Model(network.distance.eval(), graph.ids(), points.cpu(), notes, places), output)
     general.say(f"on {HELD_OUT:,} pairs held out:\n{comparison_text(candidates)}")
-    verdict = "every promise holds" if report.holds else f"BROKEN: {', '.join(report.broken)}"
-    general.say(f"triangle_defect {report.triangle_defect:.3g} in {report.triples:,} triples of nodes: {verdict}")
+    found_in = f"in {report.triples:,} triples of nodes"
+    general.say(f"triangle_defect {report.triangle_defect:.3g} {found_in}: {report.verdict}")
     general.say(f"saved in {output}")
     general.answer(model=str(output), **notes, audit=report.to_dict())
-    return 0 if report.holds else 1
+    return 1 if report.broken else 0
 
 
 def _graph(options: Fit, file: Path) -> Graph:

@@ -89,7 +89,7 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
         saved(model, output)
     weights = sum(parameter.numel() for parameter in network.parameters())
     _tell(options, output, history, model.notes["errors"], report, weights)
-    return 0 if report.holds else 1
+    return 1 if report.broken else 0
 
 
 def trained(
@@ -209,10 +209,8 @@ def _tell(options: Fit, output: Path, history: History, found: dict[str, Any], r
     general.say(f"on {found['pairs']:,} {found['on']}:")
     general.say(f"  mean squared error   {found['mse']:.4g} (of predicting the mean: {found['mse_of_mean']:.4g})")
     general.say(f"  mean relative error  {found['mean_relative_error']:.2%}")
-    verdict = "every promise holds" if report.holds else f"BROKEN: {', '.join(report.broken)}"
-    if str(report.promised) == "nothing":
-        verdict = "nothing was promised"
-    general.say(f"triangle_defect {report.triangle_defect:.3g} in {report.triples:,} triples of objects: {verdict}")
+    found_in = f"in {report.triples:,} triples of objects"
+    general.say(f"triangle_defect {report.triangle_defect:.3g} {found_in}: {report.verdict}")
     general.say(f"saved in {output}")
     general.answer(
         model=str(output),

@@ -2,10 +2,10 @@
 
 from trimetric.nearness.dykstra import PAPER_SWEEPS as PAPER_SWEEPS
 from trimetric.nearness.learned import LearnedSettings as LearnedSettings
-from trimetric.nearness.min_plus import closure as closure
-from trimetric.nearness.min_plus import is_metric as is_metric
-from trimetric.nearness.min_plus import min_plus as min_plus
-from trimetric.nearness.min_plus import violations as violations
+from trimetric.nearness.measures import closure as closure
+from trimetric.nearness.measures import is_metric as is_metric
+from trimetric.nearness.measures import min_plus as min_plus
+from trimetric.nearness.measures import violations as violations
 from trimetric.nearness.report import RepairReport as RepairReport
 from trimetric.nearness.report import repair_picture as repair_picture
 from trimetric.nearness.report import repair_report as repair_report

@@ -47,17 +47,8 @@ def mirror(x: Matrix) -> None:
     x[:] = np.triu(x) + np.triu(x, 1).T
 
 
-def is_metric(x: Matrix) -> bool:
-    """Whether every inequality `x_ij <= x_ik + x_kj`, `x_ij >= 0` and `x_ii == 0` holds, in floating point."""
-    return bool((x >= 0).all() and not np.diagonal(x).any() and (min_plus(x) >= x).all())
-
-
-def violations(x: Matrix, tolerance: float = 0.0) -> tuple[float, int]:
-    """The largest `x_ij - (x_ik + x_kj)`, at least 0, and how many ordered triples exceed the tolerance.
-
-    The diagonal must be 0, so that only triples of three objects can count.  Each triangle of a symmetric matrix counts
-    twice, as (i, j) and as (j, i).
-    """
+def count_violations(x: Matrix, tolerance: float = 0.0) -> tuple[float, int]:
+    """`violations` of a matrix that is not checked: the diagonal should be 0, other entries may be negative."""
     n = len(x)
     across = np.ascontiguousarray(x.T)
     largest, counts = np.zeros(n), np.zeros(n, dtype=np.int64)

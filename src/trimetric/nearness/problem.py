@@ -82,14 +82,14 @@ def make_problem(matrix: Any, *, symmetric: bool, weights: Any, missing: Any) ->
     np.fill_diagonal(known, True)
     if not np.isfinite(d[known]).all():
         raise ValueError(
-            f"D: expected finite distances, got {_first('D', d, known & ~np.isfinite(d))}; "
+            f"D: expected finite distances, got {first_entry('D', d, known & ~np.isfinite(d))}; "
             "say missing='nan' where NaN stands for distances that are not known"
         )
     d = np.where(known, d, 0.0)
     if (d < 0).any():
-        raise ValueError(f"D: expected distances >= 0, got {_first('D', d, d < 0)}")
+        raise ValueError(f"D: expected distances >= 0, got {first_entry('D', d, d < 0)}")
     if np.diagonal(d).any():
-        raise ValueError(f"D: expected zeros on the diagonal, got {_first('D', d, np.diag(np.diagonal(d) != 0))}")
+        raise ValueError(f"D: expected zeros on the diagonal, got {first_entry('D', d, np.diag(np.diagonal(d) != 0))}")
     w = np.ones_like(d) if weights is None else _weights(weights, n)
     w = np.where(known, w, 0.0)
     np.fill_diagonal(w, 0.0)
@@ -139,7 +139,7 @@ def _weights(weights: Any, n: int) -> np.ndarray:
         raise ValueError(f"weights: expected shape {(n, n)}, got {array.shape}")
     bad = ~np.isfinite(array) | (array < 0)
     if bad.any():
-        raise ValueError(f"weights: expected finite numbers >= 0, got {_first('weights', array, bad)}")
+        raise ValueError(f"weights: expected finite numbers >= 0, got {first_entry('weights', array, bad)}")
     return array
 
 
@@ -158,7 +158,7 @@ def _symmetrised(d: np.ndarray, w: np.ndarray, known: np.ndarray) -> tuple[np.nd
     return np.triu(exact, 1), np.triu(both, 1)
 
 
-def _first(name: str, array: np.ndarray, bad: np.ndarray) -> str:
+def first_entry(name: str, array: np.ndarray, bad: np.ndarray) -> str:
     i, j = np.argwhere(bad)[0]
     more = int(bad.sum()) - 1
     return f"{name}[{i}, {j}] = {array[i, j]:g}" + (f" and {more} more" if more else "")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from trimetric.nearness.min_plus import violations
+from trimetric.nearness.min_plus import count_violations
 from trimetric.nearness.result import NearestMetric
 
 CELLS = 400
@@ -70,7 +70,7 @@ def _as_given(D: Any, result: NearestMetric) -> np.ndarray:  # noqa: N803
 
 def _broken(before: np.ndarray, tolerance: float) -> tuple[float, int]:
     if not np.isnan(before).any():
-        return violations(before, tolerance)
+        return count_violations(before, tolerance)
     # A missing distance is too long to be a detour, and not there to be broken.
     unknown = np.isnan(before)
     far = 4.0 * np.nanmax(before) + 1.0

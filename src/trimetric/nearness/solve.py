@@ -13,7 +13,7 @@ from trimetric.nearness import active_set, dykstra
 from trimetric.nearness.budget import Best
 from trimetric.nearness.compiled import warn_once_without_numba
 from trimetric.nearness.learned import LearnedSettings, solve_learned
-from trimetric.nearness.min_plus import violations
+from trimetric.nearness.min_plus import count_violations
 from trimetric.nearness.problem import Problem, make_problem
 from trimetric.nearness.result import COUNT_TOLERANCE, NearestMetric, Round
 
@@ -117,7 +117,7 @@ def _result(problem: Problem, best: Best, method: str, model: Any) -> NearestMet
     if not problem.complete:
         unrepaired = np.where(problem.known, unrepaired, matrix)
     tolerance = COUNT_TOLERANCE * float(problem.distances.max(initial=0.0))
-    violation, count = violations(unrepaired, tolerance)
+    violation, count = count_violations(unrepaired, tolerance)
     return NearestMetric(
         matrix=matrix,
         method=method,
