@@ -174,7 +174,10 @@ def test_one_way_streets_make_the_two_directions_differ(city: Path) -> None:
         ),
         (["predict", "TOWN", "--to-file", "x.csv"], "x.csv: no such file"),
         (["predict", "TOWN", "--to-file", "ids.csv"], "--to-file: 'nowhere' is not among the 196 objects of"),
-        (["predict", "TOWN", "--to-file", "far.csv"], "far.csv, line 2: expected degrees in lon and lat"),
+        (
+            ["predict", "TOWN", "--to-file", "far.csv"],
+            "far.csv, line 2: lon, lat: expected a longitude and latitude within 500 m",
+        ),
     ],
 )
 def test_bad_input(

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric.model import Model
-from trimetric.tables.columns import first, read_table
+from trimetric.tables.columns import read_table
 from trimetric.tables.errors import InputError
 
 NAMED_AT_MOST = 100_000  # objects among which a similar name is looked for
-METRES_A_DEGREE = 111_195.0
 
 Rows = NDArray[np.int64]
 
@@ -26,11 +25,24 @@ class Asked:
 
     labels: list[str]
     rows: Rows
+    metres: NDArray[np.float64] | None = None
+    """where they were found by coordinates: how far each is from the node that stands for it"""
     note: str = ""
     """what to say of how they were found"""
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def columns(self, end: str) -> tuple[str, ...]:
+        """What the answer says of each of them, at the end "from" or "to", beside its name."""
+        return () if self.metres is None else (f"{end}_node", f"{end}_snap_m")
+
+    def cells(self, model: Model) -> list[tuple[str, ...]]:
+        """The cells of `columns`."""
+        if self.metres is None:
+            return [()] * len(self)
+        ids = list(model.ids or ())
+        return [(ids[row], f"{away:.1f}") for row, away in zip(self.rows.tolist(), self.metres.tolist(), strict=True)]
 
 
 def everything(model: Model) -> Asked:
@@ -50,28 +62,29 @@ def named(model: Model, names: Sequence[str], *, option: str, origin: Path) -> A
     return Asked(list(names), np.array([number[name] for name in names], np.int64))
 
 
-def listed(model: Model, file: Path, *, option: str, id_column: str, origin: Path) -> Asked:
+def listed(model: Model, file: Path, *, option: str, id_column: str, origin: Path, max_snap: float) -> Asked:
     """Objects from a table: by id, or where it has columns lon and lat by the nearest place that the model knows."""
     table = read_table(file, ids=[id_column], numbers=[], optional=["lon", "lat"])
     names = list(table.names)
     labels = [names[code] for code in table.codes[id_column].tolist()]
-    if len(table.numbers) < 2:
+    if not table.numbers:
         return named(model, labels, option=option, origin=origin)
+    if len(table.numbers) == 1:
+        raise InputError(
+            f"{file}: expected both of the columns lon and lat, or none, got only {next(iter(table.numbers))!r}"
+        )
     if model.places is None:
         raise InputError(f"{option}: {file} has coordinates, but {origin} knows no places; give ids alone")
+
+    from trimetric.graphs.snapping import OffTheMapError, snap
+
     wanted = np.stack([table.numbers["lon"], table.numbers["lat"]], axis=1)
-    bad = first(~((np.abs(wanted[:, 0]) <= 180) & (np.abs(wanted[:, 1]) <= 90)))
-    if bad is not None:
-        raise InputError(f"{table.where(bad)}: expected degrees in lon and lat, got {wanted[bad].tolist()}")
-    rows, metres = _nearest(model.places.double().cpu().numpy(), wanted)
-    note = f"{file.name}: half are within {np.median(metres):.0f} m of a known place, all within {metres.max():.0f} m"
-    return Asked(labels, rows, note)
-
-
-def _nearest(places: NDArray[np.float64], wanted: NDArray[np.float64]) -> tuple[Rows, NDArray[np.float64]]:
-    from scipy.spatial import KDTree
-
-    # Degrees of longitude shrink towards the poles; over a map one factor for all is near enough to choose by.
-    shrink = np.array([np.cos(np.radians(places[:, 1].mean())), 1.0])
-    apart, rows = KDTree(places * shrink).query(wanted * shrink)
-    return np.asarray(rows, np.int64), np.asarray(apart) * METRES_A_DEGREE
+    try:
+        found = snap(model.places.double().cpu().numpy(), wanted, max_metres=max_snap)
+    except OffTheMapError as error:
+        raise InputError(f"{table.where(error.place)}: lon, lat: {error.problem}; see --max-snap") from None
+    except ValueError as error:
+        raise InputError(f"{origin}: places: {error}") from None
+    median, largest = np.median(found.metres), found.metres.max()
+    note = f"{file.name}: half are within {median:.0f} m of a node of the map, all within {largest:.0f} m"
+    return Asked(labels, found.nodes, found.metres, note)

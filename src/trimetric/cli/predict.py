@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from trimetric.cli.asked import Asked
     from trimetric.model import Model
 
+NUMBERS = {"distance", "given", "from_snap_m", "to_snap_m"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Predict:
@@ -31,7 +33,9 @@ class Predict:
     the error is told.  Every object of --from goes with every one of --to; one of the two alone goes with all.
 
     Files of objects have a column id.  Where they also have lon and lat, and the model is one of a map, each is taken
-    for the nearest node of the map, and keeps its own id in the answer.
+    for the nearest node of the map, and keeps its own id in the answer; the node and its distance in metres are the
+    columns from_node, from_snap_m, to_node and to_snap_m.  A place that is farther than --max-snap from the map is an
+    error.
     """
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
@@ -64,6 +68,8 @@ class Predict:
     """distances to compare with, where the file has them"""
     id_column: str = "id"
     """the ids in the file of features"""
+    max_snap: Annotated[float, arg(metavar="METRES")] = 500.0
+    """how far a place given by lon and lat may be from the map"""
     output: Annotated[Path | None, arg(aliases=["-o"], metavar="FILE")] = None
     """a .csv or .tsv file; standard output unless given"""
     general: General = field(default_factory=General)
@@ -79,7 +85,7 @@ class Predict:
         if self.pairs is not None:
             return self._answer_file(model, self.pairs)
 
-        from trimetric.cli.queries import every_pair, nearest
+        from trimetric.cli.queries import columns, every_pair, nearest
 
         sources = self._asked(model, "--from", self.sources, self.sources_file)
         targets = self._asked(model, "--to", self.targets, self.targets_file)
@@ -87,7 +93,7 @@ class Predict:
             blocks = every_pair(model, sources, targets)
         else:
             blocks = nearest(model, sources, targets, self.nearest, reverse=self.reverse)
-        return self._write(("from", "to", "distance"), blocks)
+        return self._write(columns(targets, sources) if self.reverse else columns(sources, targets), blocks)
 
     def _check(self) -> None:
         for option, names, file in (("from", self.sources, self.sources_file), ("to", self.targets, self.targets_file)):
@@ -103,6 +109,8 @@ class Predict:
             raise InputError("--all-pairs: expected no --from and --to with it")
         if self.nearest is not None and self.nearest < 1:
             raise InputError(f"--nearest: expected a positive integer, got {self.nearest}")
+        if not self.max_snap >= 0:
+            raise InputError(f"--max-snap: expected a number of metres >= 0, got {self.max_snap}")
         if self.reverse and self.nearest is None:
             raise InputError("--reverse: expected --nearest with it")
 
@@ -125,7 +133,14 @@ class Predict:
 
         origin = self.model if self.features is None else self.features
         if file is not None:
-            found = listed(model, file, option=f"{option}-file", id_column=self.id_column, origin=origin)
+            found = listed(
+                model,
+                file,
+                option=f"{option}-file",
+                id_column=self.id_column,
+                origin=origin,
+                max_snap=self.max_snap,
+            )
             if found.note and not self.general.quiet:
                 print(found.note, file=sys.stderr)
             return found
@@ -164,7 +179,7 @@ class Predict:
 
         if self.general.as_json and self.output is None:
             rows = [
-                {name: float(cell) if i > 1 else cell for i, (name, cell) in enumerate(zip(header, row, strict=True))}
+                {name: float(cell) if name in NUMBERS else cell for name, cell in zip(header, row, strict=True)}
                 for block in blocks  # type: ignore[attr-defined]
                 for row in block
             ]

@@ -61,13 +61,19 @@ def listed_pairs(model: Model, pairs: PairTable) -> tuple[NDArray[np.float64], I
     return predicted, [list(zip(sources, targets, map(_text, predicted.tolist()), *given, strict=True))]
 
 
+def columns(starts: Asked, ends: Asked) -> tuple[str, ...]:
+    """The header of the rows below."""
+    return ("from", "to", "distance", *starts.columns("from"), *ends.columns("to"))
+
+
 def every_pair(model: Model, sources: Asked, targets: Asked) -> Iterator[list[Row]]:
     """From each source to each target."""
+    starts, ends = sources.cells(model), targets.cells(model)
     for part, block in _blocks(model, sources, targets):
         yield [
-            (source, target, _text(value))
-            for source, values in zip(sources.labels[part], block.tolist(), strict=True)
-            for target, value in zip(targets.labels, values, strict=True)
+            (source, target, _text(value), *start, *end)
+            for source, start, values in zip(sources.labels[part], starts[part], block.tolist(), strict=True)
+            for target, end, value in zip(targets.labels, ends, values, strict=True)
         ]
 
 
@@ -75,17 +81,24 @@ def nearest(model: Model, sources: Asked, targets: Asked, count: int, *, reverse
     """From each source to its nearest targets, itself not among them; `reverse` measures the way back."""
     number = {label: i for i, label in enumerate(targets.labels)}
     itself = np.array([number.get(label, -1) for label in sources.labels], np.int64)
-    columns = torch.arange(len(targets))
+    here_cells, there_cells = sources.cells(model), targets.cells(model)
+    every = torch.arange(len(targets))
     for part, block in _blocks(model, sources, targets, reverse=reverse):
-        here = torch.from_numpy(itself[part])[:, None]
-        found = block.masked_fill(here == columns, torch.inf).topk(min(count, len(targets)), dim=1, largest=False)
+        own = torch.from_numpy(itself[part])[:, None]
+        found = block.masked_fill(own == every, torch.inf).topk(min(count, len(targets)), dim=1, largest=False)
         rows: list[Row] = []
-        shown = zip(sources.labels[part], here.tolist(), found.values.tolist(), found.indices.tolist(), strict=True)
-        for source, own, values, spots in shown:
+        asked = zip(sources.labels[part], here_cells[part], itself[part].tolist(), strict=True)
+        for (source, here, skipped), values, spots in zip(
+            asked, found.values.tolist(), found.indices.tolist(), strict=True
+        ):
             for value, spot in zip(values, spots, strict=True):
-                target = targets.labels[spot]
-                if spot != own[0]:
-                    rows.append((target, source, _text(value)) if reverse else (source, target, _text(value)))
+                if spot == skipped:
+                    continue
+                target, there = targets.labels[spot], there_cells[spot]
+                if reverse:
+                    rows.append((target, source, _text(value), *there, *here))
+                else:
+                    rows.append((source, target, _text(value), *here, *there))
         yield rows
 
 

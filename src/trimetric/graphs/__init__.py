@@ -30,6 +30,9 @@ from trimetric.graphs.pair_sampling import PairSample as PairSample
 from trimetric.graphs.pair_sampling import random_pairs as random_pairs
 from trimetric.graphs.pair_sampling import sample_pairs as sample_pairs
 from trimetric.graphs.shortest_paths import ShortestPaths as ShortestPaths
+from trimetric.graphs.snapping import OffTheMapError as OffTheMapError
+from trimetric.graphs.snapping import Snapped as Snapped
+from trimetric.graphs.snapping import snap as snap
 from trimetric.graphs.torus import torus3d as torus3d
 from trimetric.graphs.torus import torus3d_directed as torus3d_directed
 from trimetric.graphs.torus import torus3d_pruned as torus3d_pruned
