@@ -25,6 +25,8 @@ def deferred_signals(active: bool = True) -> Iterator[list[int]]:
         noted.append(number)
         signal.signal(number, before[number])
 
+    # Whoever started this process may have asked for signals to be ignored (nohup).
+    before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
     for number in before:
         signal.signal(number, note)
     try:

@@ -23,11 +23,18 @@ TEXT = "{task.fields[text]}"
 Shown = Literal["auto", "silent"]
 
 
+class _Console(Console):
+    """On standard error; where its reader has left the work goes on without words."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
 class _Bar:
     """A bar of `total`; where there is no terminal, a line every ten seconds."""
 
     def __init__(self, name: str, total: float, *columns: ProgressColumn, silent: bool, completed: int = 0) -> None:
-        self.console = Console(stderr=True)
+        self.console = _Console(stderr=True)
         self.lines = not silent and not self.console.is_terminal
         self.start = self.told = time.monotonic()
         hidden = silent or not self.console.is_terminal

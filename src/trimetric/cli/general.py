@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import arg
 
+from trimetric.cli.process import mute
 from trimetric.tables.errors import InputError, existing, unknown_suffix
 
 if TYPE_CHECKING:
@@ -39,7 +41,10 @@ class General:
     def say(self, text: str) -> None:
         """For people."""
         if not (self.quiet or self.as_json):
-            print(text, flush=True)
+            try:
+                print(text, flush=True)
+            except BrokenPipeError:  # the reader has left, but the file that is being made is still wanted
+                mute(sys.stdout)
 
     def answer(self, **data: Any) -> None:
         """For programs."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import import_module
-from inspect import getdoc
 from typing import Any
 
 import trimetric
+from trimetric.cli.process import Stopped, flush, mute, own_process
 from trimetric.tables.errors import InputError
 
 # A sub-command is a line here and a file of its name beside this one, with a dataclass of its options by the same name,
@@ -28,22 +28,52 @@ COMMANDS = {
 }
 
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+HELP = ("-h", "--help", "help")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; 0 is success, 1 a failure or a broken promise, 2 bad input or usage."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    if not words or words[0] in ("-h", "--help", "help"):
-        print(_overview(), file=sys.stdout if words else sys.stderr)
+    """Run the command.
+
+    Args:
+        arguments: its words; by default those that the process was started with, and then signals are handled too.
+
+    Returns:
+        The exit code: 0 is success, 1 a failure or a broken promise, 2 bad input or usage, 130 and 143 that Ctrl-C or
+        SIGTERM came.
+    """
+    with own_process() if arguments is None else nullcontext():
+        try:
+            code = _outcome(list(sys.argv[1:] if arguments is None else arguments))
+            flush()
+            return code
+        except BrokenPipeError:
+            mute(sys.stdout)
+            mute(sys.stderr)
+            return OK
+        except KeyboardInterrupt as stop:
+            return _fail(str(stop) or "stopped", stop.code if isinstance(stop, Stopped) else INTERRUPTED)
+        except OSError as error:  # standard output cannot be written to, as on a full disk
+            mute(sys.stdout)
+            return _fail(_one_line(error), FAILED)
+
+
+def _outcome(words: list[str]) -> int:
+    if words and words[0] == "help":
+        words = [*words[1:], "--help"]
+    if not words or words[0] in HELP:
+        print(_overview(COMMANDS), file=sys.stdout if words else sys.stderr)
         return OK if words else BAD_INPUT
     if words[0] == "--version":
         print(f"trimetric {trimetric.__version__}")
         return OK
+    group = {name: summary for name, summary in COMMANDS.items() if name.startswith(f"{words[0]} ")}
+    if group and (len(words) == 1 or words[1] in HELP):
+        print(_overview(group), file=sys.stdout if len(words) > 1 else sys.stderr)
+        return OK if len(words) > 1 else BAD_INPUT
     length = 1 if words[0] in COMMANDS else 2
     name = " ".join(words[:length])
     if name not in COMMANDS:
-        grouped = any(command.startswith(f"{words[0]} ") for command in COMMANDS)
-        got = name if grouped else words[0]
+        got = name if group else words[0]
         return _fail(f"expected one of {', '.join(COMMANDS)}, got {got!r}; see trimetric --help", BAD_INPUT)
     try:
         command = _parsed(name, words[length:])
@@ -52,8 +82,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _run(command)
 
 
-def _overview() -> str:
-    listed = "\n".join(f"  {name:<11} {summary}" for name, summary in COMMANDS.items())
+def _overview(commands: dict[str, str]) -> str:
+    listed = "\n".join(f"  {name:<11} {summary}" for name, summary in commands.items())
+    if len(commands) < len(COMMANDS):
+        first = next(iter(commands))
+        return f"""usage: trimetric {first.split()[0]} COMMAND ...
+
+commands:
+{listed}
+
+Each explains itself by example: trimetric {first} --help"""
     return f"""usage: trimetric [--version] COMMAND ...
 
 Learned distances that can never break the triangle inequality.
@@ -66,6 +104,8 @@ To begin: trimetric example"""
 
 
 def _parsed(name: str, words: list[str]) -> Any:
+    from inspect import getdoc
+
     import tyro
 
     module = import_module(f"trimetric.cli.{name.replace(' ', '_')}")
@@ -84,20 +124,23 @@ def _parsed(name: str, words: list[str]) -> Any:
 def _run(command: Any) -> int:
     try:
         command.general.check()
-        code = command.run()
-        sys.stdout.flush()
-        return code
+        return command.run()
     except InputError as error:
         return _fail(str(error), BAD_INPUT)
-    except KeyboardInterrupt as stop:
-        return _fail(str(stop) or "stopped", INTERRUPTED)
-    except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+    except BrokenPipeError:  # for `main`, as at every other moment
+        raise
     except (OSError, ImportError, MemoryError, RuntimeError) as error:
-        return _fail(" ".join(str(error).split()) or type(error).__name__, FAILED)
+        return _fail(_one_line(error), FAILED)
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _fail(message: str, code: int) -> int:
-    print(message if code == INTERRUPTED else f"error: {message}", file=sys.stderr)
+    stopped = code not in (FAILED, BAD_INPUT)
+    try:
+        print(message if stopped else f"error: {message}", file=sys.stderr, flush=True)
+    except OSError:  # nobody is there to be told, but the exit code is right
+        mute(sys.stderr)
     return code

@@ -15,6 +15,7 @@ from trimetric.audit import Audit, audit
 from trimetric.checkpoint import CheckpointError, remove_checkpoint
 from trimetric.cli.held_out import errors, hold_out
 from trimetric.cli.network import make_network
+from trimetric.cli.process import stopped
 from trimetric.encoders import MLP
 from trimetric.model import Model
 from trimetric.processes import started_together
@@ -124,8 +125,8 @@ def trained(
         )
     except CheckpointError as error:
         raise InputError(f"{error} --restart begins anew.") from None
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
+    except (KeyboardInterrupt, SystemExit) as stop:
+        raise stopped(stop, how_to_go_on(checkpoint)) from None
     if not all(bool(value.isfinite().all()) for value in network.parameters()):
         remove_checkpoint(checkpoint)
         raise RuntimeError("the training diverged, and nothing was saved; try a lower --learning-rate")

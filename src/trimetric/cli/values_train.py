@@ -10,6 +10,7 @@ import torch
 import trimetric
 from trimetric.checkpoint import CheckpointError, remove_checkpoint
 from trimetric.cli.network import make_network
+from trimetric.cli.process import stopped
 from trimetric.cli.train import about_an_option, how_to_go_on
 from trimetric.encoders import MLP
 from trimetric.model import Model
@@ -64,8 +65,8 @@ def train(options: ValuesFit, output: Path, transitions: Transitions) -> int:
         raise InputError(f"{error} --restart begins anew.") from None
     except ValueError as error:
         raise about_an_option(error) from None
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(how_to_go_on(checkpoint)) from None
+    except (KeyboardInterrupt, SystemExit) as stop:
+        raise stopped(stop, how_to_go_on(checkpoint)) from None
     if not all(bool(value.isfinite().all()) for value in network.parameters()):
         remove_checkpoint(checkpoint)
         raise RuntimeError("the training diverged, and nothing was saved; try a lower --learning-rate")

@@ -1,0 +1,92 @@
+"""The command as a process of its own: what signals and the readers of its output do to it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, NoReturn, TextIO
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM, and what to tell the user.
+
+    A class of its own because an interpreter through whose `exec` a plain KeyboardInterrupt has passed kills itself by
+    SIGINT at its end, whatever the exit code.
+    """
+
+    def __init__(self, message: str = "stopped", *, number: int = signal.SIGINT) -> None:
+        super().__init__(message)
+        self.code = 128 + number
+
+
+def stopped(by: KeyboardInterrupt | SystemExit, message: str) -> Stopped:
+    """What a training run that a signal has stopped raises, with more to tell; it raises SystemExit at SIGTERM."""
+    terminated = by.code == 128 + signal.SIGTERM if isinstance(by, (Stopped, SystemExit)) else False
+    return Stopped(message, number=signal.SIGTERM if terminated else signal.SIGINT)
+
+
+@contextmanager
+def own_process() -> Iterator[None]:
+    """Ctrl-C and SIGTERM raise `Stopped`; a second one, or one during an import, ends the process at once.
+
+    NumPy and torch catch every exception while they load, and then fail in ways of their own ("maximum recursion
+    depth exceeded"): an import cannot be left by an exception.
+    """
+    _open_closed_streams()
+    asked: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if asked or _importing(frame):
+            _exit_at_once(128 + number)
+        asked.append(number)
+        raise Stopped(number=number)
+
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handled = [number for number, handler in before.items() if handler != signal.SIG_IGN]  # nohup, or a script's &
+    for number in handled:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in handled:  # the rest is the interpreter's own end, which has nothing to tell
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _open_closed_streams() -> None:
+    """Streams that the shell has closed (>&-) lead nowhere; otherwise the next file would get their number."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _exit_at_once(code: int) -> NoReturn:
+    try:
+        os.write(2, b"stopped\n")  # print is not safe here: the signal may have come in the middle of one
+    finally:
+        os._exit(code)
+
+
+def flush() -> None:
+    """Write out what was printed, now, while an error can still be told."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+
+
+def mute(stream: TextIO) -> None:
+    """Send the rest of what is printed nowhere: the reader of a pipe, such as head, has seen enough."""
+    with suppress(OSError, ValueError):  # no file, as in tests
+        number = stream.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)
+        os.close(nowhere)
