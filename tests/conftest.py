@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import torch
 import trimetric.all_pairs  # noqa: F401
 
 torch.set_num_threads(1)
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # the suite runs behind an &, but what it tests does not
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
