@@ -5,15 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
+from trimetric.atomic import WriteError, replacing, sync
+from trimetric.printable import printable, shown
+
 CHECKPOINT = "trimetric-checkpoint-1"
+DEEPEST = 200  # of lists and dictionaries in each other; what goes through a state may be recursive
 
 
 class CheckpointError(RuntimeError):
@@ -27,13 +32,15 @@ def previous(path: Path) -> Path:
 
 def write_checkpoint(path: Path, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
     """Replace the checkpoint, keeping the one before it; killed at any moment, this leaves a whole one behind."""
-    fresh = _write_beside(path, tensors, state, CHECKPOINT)
-    if path.exists():
-        kept = path.with_name(path.name + ".keeping")
-        kept.unlink(missing_ok=True)
-        os.link(path, kept)
-        kept.replace(previous(path))
-    fresh.replace(path)
+
+    def keep_the_one_before(_: Path) -> None:
+        if path.exists():
+            kept = path.with_name(path.name + ".keeping")
+            kept.unlink(missing_ok=True)
+            os.link(path, kept)
+            kept.replace(previous(path))
+
+    write_file(path, tensors, state, form=CHECKPOINT, before=keep_the_one_before)
 
 
 def remove_checkpoint(path: Path) -> None:
@@ -42,21 +49,50 @@ def remove_checkpoint(path: Path) -> None:
         file.unlink(missing_ok=True)
 
 
-def write_file(path: Path, tensors: dict[str, Tensor], state: dict[str, Any], *, form: str) -> None:
-    """Write or replace a file of the given form, wholly or not at all."""
-    _write_beside(path, tensors, state, form).replace(path)
+def write_file(
+    path: Path,
+    tensors: dict[str, Tensor],
+    state: dict[str, Any],
+    *,
+    form: str,
+    before: Callable[[Path], None] | None = None,
+) -> None:
+    """Write or replace a file of the given form, wholly or not at all.
 
-
-def _write_beside(path: Path, tensors: dict[str, Tensor], state: dict[str, Any], form: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Copies: safetensors refuses tensors that share memory.
-    own = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    Args:
+        path: the file; its folder is made where there is none.
+        tensors: what to keep by name.
+        state: plain data, as JSON can hold it.
+        form: what kind of file it is, and the version of its format.
+        before: called with the path of the whole file beside, before it takes its place; where it raises, nothing
+            is replaced.
+    """
+    own = _apart(tensors)
     text = json.dumps(state, sort_keys=True)
-    fresh = path.with_name(path.name + ".writing")
-    save_file(own, fresh, metadata={"format": form, "state": text, "sha256": _digest(own, text)})
-    with fresh.open("rb+") as file:
-        os.fsync(file.fileno())
-    return fresh
+    content = save(own, metadata={"format": form, "state": text, "sha256": _digest(own, text)})
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(path, error) from error
+    with replacing(path) as stream:
+        stream.write(content)
+        sync(stream)
+        if before is not None:
+            before(Path(stream.name))
+
+
+def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors in memory of their own each, which safetensors asks for; most are so already."""
+    own: dict[str, Tensor] = {}
+    seen: set[int] = set()
+    for name, tensor in tensors.items():
+        value = tensor.detach().cpu().contiguous()
+        storage = value.untyped_storage()
+        if storage.data_ptr() in seen or storage.nbytes() != value.nbytes:
+            value = value.clone()
+        seen.add(storage.data_ptr())
+        own[name] = value
+    return own
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -72,15 +108,36 @@ def read_file(path: Path, *, form: str, noun: str) -> tuple[dict[str, Tensor], d
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"{path}: cannot be read, it is truncated or no {noun} ({error}).{_hint(path)}") from None
-    if metadata.get("format") != form:
-        raise CheckpointError(
-            f"{path}: expected a {noun} of format {form}, got {metadata.get('format', 'another kind of file')}."
-        )
-    if metadata.get("sha256") != _digest(tensors, metadata["state"]):
+    except (SafetensorError, OSError, ValueError, RuntimeError, MemoryError, OverflowError) as error:
+        told = printable(str(error), limit=200)
+        raise CheckpointError(f"{path}: cannot be read, it is truncated or no {noun} ({told}).{_hint(path)}") from None
+    found = metadata.get("format")
+    if found != form:
+        got = "another kind of file" if found is None else printable(found, limit=80)
+        raise CheckpointError(f"{path}: expected a {noun} of format {form}, got {got}.")
+    text = metadata.get("state")
+    if text is None:
+        raise CheckpointError(f"{path}: expected its state beside the tensors, got none; it is no whole {noun}.")
+    if metadata.get("sha256") != _digest(tensors, text):
         raise CheckpointError(f"{path}: the checksum does not match, the file was damaged or changed.{_hint(path)}")
-    return tensors, json.loads(metadata["state"])
+    try:
+        state = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{path}: expected its state as JSON, got {shown(text)} ({error}).") from None
+    if not isinstance(state, dict):
+        raise CheckpointError(f"{path}: expected its state by name, got {shown(state)}.")
+    if nesting(state) > DEEPEST:
+        raise CheckpointError(f"{path}: expected a state nested at most {DEEPEST} deep, got a deeper one.")
+    return tensors, state
+
+
+def nesting(value: object) -> int:
+    """How deep lists and dictionaries lie in each other, without recursion."""
+    depth, level = 0, [value]
+    while level := [item for item in level if isinstance(item, (dict, list))]:
+        depth += 1
+        level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]
+    return depth
 
 
 def _hint(path: Path) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import warnings
+from io import BytesIO
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from trimetric.atomic import replacing
 from trimetric.distances import Distance
 from trimetric.model import Model
 from trimetric.siamese import Siamese
@@ -36,21 +38,24 @@ def export(model: Model | Siamese | Distance, path: Path | str, *, example: Tens
     batch = torch.export.Dim("batch", min=1)
     shapes = {"x": {0: batch}, "y": {0: batch}}
     inputs = (rows[:2], rows[:2].clone())
-    fresh = file.with_name(f"{file.stem}.writing{file.suffix}")
     was_training = network.training
     try:
         program = torch.export.export(network.eval(), inputs, dynamic_shapes=shapes)
-        if file.suffix == ".pt2":
-            torch.export.save(program, fresh)
-        else:
-            _write_onnx(program, fresh)
+        content = _program(program) if file.suffix == ".pt2" else _onnx(program)
     finally:
         network.train(was_training)
-    fresh.replace(file)
+    with replacing(file) as stream:
+        stream.write(content)
     return file
 
 
-def _write_onnx(program: torch.export.ExportedProgram, file: Path) -> None:
+def _program(program: torch.export.ExportedProgram) -> bytes:
+    buffer = BytesIO()
+    torch.export.save(program, buffer)
+    return buffer.getvalue()
+
+
+def _onnx(program: torch.export.ExportedProgram) -> bytes:
     try:
         import onnxscript  # noqa: F401
     except ImportError:
@@ -59,15 +64,12 @@ def _write_onnx(program: torch.export.ExportedProgram, file: Path) -> None:
     logging.getLogger("torch.onnx._internal.exporter._registration").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        torch.onnx.export(
-            program,
-            f=str(file),
-            input_names=["x", "y"],
-            output_names=["distance"],
-            external_data=False,
-            dynamo=True,
-            verbose=False,
+        exported = torch.onnx.export(
+            program, input_names=["x", "y"], output_names=["distance"], dynamo=True, verbose=False
         )
+        if exported is None:
+            raise RuntimeError("torch.onnx.export: expected a program, got none")
+        return exported.model_proto.SerializeToString()
 
 
 def _example(model: Model | Siamese | Distance) -> Tensor:

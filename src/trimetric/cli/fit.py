@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
-from trimetric.cli.general import General, output_file
+from trimetric.cli.general import CHECKPOINTS, General, output_file
 from trimetric.tables.errors import InputError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Fit:
     general: General = field(default_factory=General)
 
     def run(self) -> int:
-        output = output_file("--output", self.output, ".safetensors")
+        output = output_file("--output", self.output, ".safetensors", beside=CHECKPOINTS)
         if not 0 <= self.validation < 1:
             raise InputError(f"--validation: expected a part from 0 to below 1, got {self.validation}")
         if self.matrix and self.edges:

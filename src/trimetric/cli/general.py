@@ -6,13 +6,16 @@ import json
 import math
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import arg
 
+from trimetric.atomic import WriteError, check_writable
 from trimetric.cli.process import mute
+from trimetric.printable import printable
 from trimetric.tables.errors import InputError, existing, unknown_suffix
 
 if TYPE_CHECKING:
@@ -39,10 +42,10 @@ class General:
             raise InputError(f"--seed: expected a whole number from 0 to 2^32 - 1, got {self.seed}")
 
     def say(self, text: str) -> None:
-        """For people."""
+        """For people; what comes from files moves no cursor."""
         if not (self.quiet or self.as_json):
             try:
-                print(text, flush=True)
+                print(printable(text, keep="\n\t"), flush=True)
             except BrokenPipeError:  # the reader has left, but the file that is being made is still wanted
                 mute(sys.stdout)
 
@@ -74,17 +77,35 @@ class General:
             raise InputError(" ".join(str(error).split())) from None
 
 
-def output_file(option: str, file: Path, *suffixes: str) -> Path:
-    """A path that can be written to, told before any work is done."""
+def output_file(option: str, file: Path, *suffixes: str, beside: Sequence[str] = ()) -> Path:
+    """A path that can be written to, told before any work is done.
+
+    Args:
+        option: that gave the path.
+        file: the file to write.
+        suffixes: of which the name must have one.
+        beside: what is added to the name for files that the work writes beside it, such as ".checkpoint".
+    """
     if file.suffix.lower() not in suffixes:
         raise InputError(f"{option}: {unknown_suffix(file, *suffixes)}")
-    if file.is_dir():
-        raise InputError(f"{option}: {file}: expected a file, got a folder")
-    if not file.parent.is_dir():
-        raise InputError(f"{option}: {file}: there is no folder {file.parent}")
-    if not os.access(file.parent, os.W_OK) or (file.exists() and not os.access(file, os.W_OK)):
-        raise InputError(f"{option}: {file}: no permission to write there")
+    try:
+        if file.is_dir():
+            raise InputError(f"{option}: {file}: expected a file, got a folder")
+        if not file.parent.is_dir():
+            raise InputError(f"{option}: {file}: there is no folder {file.parent}")
+        for path in (file, *(file.with_name(file.name + ending) for ending in beside)):
+            if path.exists() and not os.access(path, os.W_OK):
+                raise InputError(f"{option}: {path}: cannot be written, no permission to write there")
+            check_writable(path)
+    except WriteError as error:
+        raise InputError(f"{option}: {error}") from None
+    except OSError as error:  # of a name that the system cannot even look for
+        raise InputError(f"{option}: {WriteError(file, error)}") from None
     return file
+
+
+CHECKPOINTS = (".checkpoint", ".previous.checkpoint")
+"""what a training run writes beside its output, see `output_file`"""
 
 
 def _finite(value: Any) -> Any:

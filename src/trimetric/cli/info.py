@@ -10,8 +10,10 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg
 
 from trimetric.cli.general import General
+from trimetric.printable import SHOWN, printable
 
 SHOWN_IDS = 5
+LONGEST_NOTE = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +40,11 @@ class Info:
         say(f"{self.model}: {weights:,} weights")
         for name, part in _parts(architecture):
             say(f"  {name:<10} {_expression(part)}")
-        shown = ", ".join(ids[:SHOWN_IDS]) + (", ..." if len(ids) > SHOWN_IDS else "")
+        shown = ", ".join(printable(name, limit=SHOWN) for name in ids[:SHOWN_IDS]) + (", ..." if len(ids) > SHOWN_IDS else "")
         say(f"  objects    {f'{len(ids):,}: {shown}' if ids else 'none by name'}")
         say(f"  promises   {model.axioms}")
         for key, value in _flat(model.notes):
-            say(f"  {key}: {value}")
+            say(f"  {printable(key, limit=SHOWN)}: {printable(str(value), limit=LONGEST_NOTE)}")
         self.general.answer(
             model=str(self.model),
             weights=weights,

@@ -10,6 +10,7 @@ from typing import Any
 
 import trimetric
 from trimetric.cli.process import Stopped, flush, mute, own_process
+from trimetric.printable import printable
 from trimetric.tables.errors import InputError
 
 # A sub-command is a line here and a file of its name beside this one, with a dataclass of its options by the same name,
@@ -138,9 +139,10 @@ def _one_line(error: BaseException) -> str:
 
 
 def _fail(message: str, code: int) -> int:
+    line = printable(message)
     stopped = code not in (FAILED, BAD_INPUT)
     try:
-        print(message if stopped else f"error: {message}", file=sys.stderr, flush=True)
+        print(line if stopped else f"error: {line}", file=sys.stderr, flush=True)
     except OSError:  # nobody is there to be told, but the exit code is right
         mute(sys.stderr)
     return code

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from trimetric.cli.general import General, output_file
+from trimetric.printable import printable
 from trimetric.tables.errors import InputError
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Predict:
                 max_snap=self.max_snap,
             )
             if found.note and not self.general.quiet:
-                print(found.note, file=sys.stderr)
+                print(printable(found.note), file=sys.stderr)
             return found
         return named(model, names, option=option, origin=origin) if names else everything(model)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import arg
 
-from trimetric.cli.general import General, output_file
+from trimetric.cli.general import CHECKPOINTS, General, output_file
 from trimetric.tables.errors import InputError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class ValuesFit:
     general: General = field(default_factory=General)
 
     def run(self) -> int:
-        output = output_file("--output", self.output, ".safetensors")
+        output = output_file("--output", self.output, ".safetensors", beside=CHECKPOINTS)
         if not 0 <= self.held_out < 1:
             raise InputError(f"--held-out: expected a part from 0 to below 1, got {self.held_out}")
         if self.env is not None and self.map is not None:

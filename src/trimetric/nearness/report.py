@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from trimetric.atomic import replacing
 from trimetric.nearness.min_plus import count_violations
 from trimetric.nearness.result import NearestMetric
 
@@ -133,7 +134,8 @@ def repair_picture(result: NearestMetric, D: Any) -> Figure:  # noqa: N803
 
 
 def save_picture(result: NearestMetric, D: Any, path: Path | str) -> None:  # noqa: N803
-    repair_picture(result, D).savefig(path, dpi=130)
+    with replacing(path) as stream:
+        repair_picture(result, D).savefig(stream, dpi=130, format=Path(path).suffix[1:] or "png")
 
 
 def _shrunk(matrix: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trimetric.atomic import replacing
 from trimetric.tables.columns import floats, is_number, load_arrays
 from trimetric.tables.errors import InputError, existing, unknown_suffix
 from trimetric.tables.text import DELIMITERS, numbered_rows
@@ -69,17 +70,13 @@ def write_matrix(file: Path | str, matrix: NDArray[Any]) -> None:
     suffix = file.suffix.lower()
     if suffix not in WRITTEN:
         raise unknown_suffix(file, *WRITTEN)
-    fresh = file.with_name(f"{file.stem}.writing{file.suffix}")
-    try:
+    with replacing(file) as stream:
         if suffix == ".npy":
-            np.save(fresh, matrix, allow_pickle=False)
+            np.save(stream, matrix, allow_pickle=False)
         elif suffix == ".npz":
-            np.savez_compressed(fresh, D=matrix)
+            np.savez_compressed(stream, D=matrix)
         else:
-            np.savetxt(fresh, matrix, delimiter=WRITTEN[suffix], fmt="%.17g")
-        fresh.replace(file)
-    finally:
-        fresh.unlink(missing_ok=True)
+            np.savetxt(stream, matrix, delimiter=WRITTEN[suffix], fmt="%.17g")
 
 
 def _from_arrays(file: Path) -> tuple[list[str] | None, NDArray[Any]]:

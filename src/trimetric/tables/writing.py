@@ -1,35 +1,34 @@
-"""Files that are written wholly or not at all."""
+"""Tables as files, which are written wholly or not at all, and on the screen."""
 
 from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
+from trimetric.atomic import replacing
+from trimetric.printable import printable
 from trimetric.tables.text import DELIMITERS
 
 
-@contextmanager
-def replacing(file: Path) -> Iterator[TextIO]:
-    """A stream whose content replaces the file at the end; after an error the file is as it was."""
-    fresh = file.with_name(file.name + ".writing")
-    try:
-        with fresh.open("w", encoding="utf-8", newline="") as stream:
-            yield stream
-        fresh.replace(file)
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
 def write_rows(file: Path | None, header: Sequence[str], blocks: Iterable[Iterable[Sequence[object]]]) -> int:
-    """Write a table block by block, to standard output without a file; the number of rows."""
+    """Write a table block by block, to standard output without a file; the number of rows.
+
+    A file or a pipe gets the cells as they are; on a terminal, control characters in them are escaped.
+    """
     if file is None:
+        if sys.stdout.isatty():
+            blocks = ([[printable(str(cell)) for cell in row] for row in block] for block in blocks)
         return _write(sys.stdout, ",", header, blocks)
     with replacing(file) as stream:
-        return _write(stream, DELIMITERS[file.suffix.lower()], header, blocks)
+        text = TextIOWrapper(stream, encoding="utf-8", newline="")
+        try:
+            return _write(text, DELIMITERS[file.suffix.lower()], header, blocks)
+        finally:
+            text.detach()
 
 
 def _write(stream: TextIO, delimiter: str, header: Sequence[str], blocks: Iterable[Iterable[Sequence[object]]]) -> int:

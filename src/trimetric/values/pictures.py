@@ -12,6 +12,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from trimetric.atomic import replacing
 from trimetric.distances import Distance
 from trimetric.siamese import Siamese
 from trimetric.values.known_moves import KnownMoves, embed, plan
@@ -70,7 +71,8 @@ def save_plan(
         axes.set_ylabel(labels[0])
     panels[0, 0].invert_yaxis()
     path = Path(file)
-    figure.savefig(path, dpi=110)
+    with replacing(path) as stream:
+        figure.savefig(stream, dpi=110, format=path.suffix[1:] or "png")
     return path
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from trimetric.atomic import replacing
+
 KEYS = ("observations", "next_observations", "costs", "rewards", "actions", "terminals")
 
 
@@ -90,10 +92,10 @@ class Transitions:
         return self._distinct[1]
 
     def write(self, path: Path | str) -> Path:
-        """All of it in one .npz file."""
+        """All of it in one .npz file, which is replaced wholly or not at all."""
         file = Path(path)
         arrays = {name: getattr(self, name, None) for name in KEYS}
-        with file.open("wb") as stream:
+        with replacing(file) as stream:
             np.savez_compressed(stream, **{name: value for name, value in arrays.items() if value is not None})
         return file
 
