@@ -33,7 +33,7 @@ def test_control_characters_are_escaped() -> None:
 
 
 @pytest.fixture
-def evil_model() -> Path:
+def evil_model(empty_folder: None) -> Path:  # noqa: ARG001
     network = tm.Siamese(nn.Embedding(2, 3), tm.Euclidean(3))
     notes = {"made_by\x1b": "\x1b]0;title\x07\nline", "long": "x" * 10**5}
     return tm.Model(network, [EVIL, "b"], notes=notes).save("evil.safetensors")
@@ -53,8 +53,9 @@ def evil_model() -> Path:
 @pytest.mark.usefixtures("evil_model")
 def test_nothing_from_a_file_controls_the_terminal(words: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     Path("evil.csv").write_text("from,to\na,\x1b[31m\x9b\u202ex\n", encoding="utf-8")
-    main(words)
+    code = main(words)
     out, err = capfd.readouterr()
+    assert code == (0 if words[0] == "info" else 2)
     assert out + err
     assert _harmless(out + err)
     assert max(map(len, (out + err).splitlines())) < 2000

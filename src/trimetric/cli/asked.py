@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric.model import Model
+from trimetric.printable import shown
 from trimetric.tables.columns import read_table
 from trimetric.tables.errors import InputError
 
@@ -57,8 +58,8 @@ def named(model: Model, names: Sequence[str], *, option: str, origin: Path) -> A
     for name in names:
         if name not in number:
             close = get_close_matches(name, ids, n=1) if len(ids) <= NAMED_AT_MOST else []
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise InputError(f"{option}: {name!r} is not among the {len(ids):,} objects of {origin}{hint}")
+            hint = f"; did you mean {shown(close[0])}?" if close else ""
+            raise InputError(f"{option}: {shown(name)} is not among the {len(ids):,} objects of {origin}{hint}")
     return Asked(list(names), np.array([number[name] for name in names], np.int64))
 
 

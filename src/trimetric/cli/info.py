@@ -40,7 +40,9 @@ class Info:
         say(f"{self.model}: {weights:,} weights")
         for name, part in _parts(architecture):
             say(f"  {name:<10} {_expression(part)}")
-        shown = ", ".join(printable(name, limit=SHOWN) for name in ids[:SHOWN_IDS]) + (", ..." if len(ids) > SHOWN_IDS else "")
+        shown = ", ".join(printable(name, limit=SHOWN) for name in ids[:SHOWN_IDS]) + (
+            ", ..." if len(ids) > SHOWN_IDS else ""
+        )
         say(f"  objects    {f'{len(ids):,}: {shown}' if ids else 'none by name'}")
         say(f"  promises   {model.axioms}")
         for key, value in _flat(model.notes):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric.graphs.graph import Graph
+from trimetric.printable import shown
 from trimetric.tables.errors import InputError, existing
 
 MILLIONTHS = 1e6
@@ -28,7 +29,7 @@ def read_dimacs(file: Path | str, *, symmetrise: bool = False, largest: bool = F
     file = existing(Path(file))
     header, arcs = _records(file, "a", 3)
     if len(header) != 4 or header[:2] != ["p", "sp"]:
-        raise InputError(f"{file}: expected a line 'p sp NODES ARCS', got {' '.join(header)!r}")
+        raise InputError(f"{file}: expected a line 'p sp NODES ARCS', got {shown(' '.join(header))}")
     nodes, count = _whole(file, header[2]), _whole(file, header[3])
     if count != len(arcs):
         raise InputError(f"{file}: expected {count:,} arcs as its line 'p sp' says, got {len(arcs):,}")
@@ -95,5 +96,5 @@ def _numbers(row: str, width: int) -> bool:
 
 def _whole(file: Path, text: str) -> int:
     if not text.isdigit():
-        raise InputError(f"{file}: expected a whole number in its line 'p sp', got {text!r}")
+        raise InputError(f"{file}: expected a whole number in its line 'p sp', got {shown(text)}")
     return int(text)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trimetric.printable import shown
 from trimetric.tables.errors import InputError, existing, unknown_suffix
 from trimetric.tables.text import DELIMITERS, row_and_line, text_rows
 
@@ -49,7 +50,7 @@ class Table:
         got = repr(float(self.numbers[column][row]))
         if self.file.suffix.lower() in DELIMITERS:
             header = [cell.strip() for cell in next(text_rows(self.file))]
-            got = repr(row_and_line(self.file, row)[1][header.index(column)])
+            got = shown(row_and_line(self.file, row)[1][header.index(column)])
         return InputError(f"{self.where(row)}: {column}: expected {expected}, got {got}")
 
 
@@ -114,7 +115,7 @@ def _chosen(
         numbers = [name for name in header if name not in ids]
     for name in (*ids, *numbers):
         if name not in header:
-            found = ", ".join(repr(cell) for cell in header[:8]) + (", ..." if len(header) > 8 else "")
+            found = ", ".join(shown(cell, limit=40) for cell in header[:8]) + (", ..." if len(header) > 8 else "")
             raise InputError(f"{file}: expected a column {name!r}, got the columns {found}{hint}")
     chosen = [*numbers, *(name for name in optional if name in header and name not in numbers)]
     for name in (*ids, *chosen):
@@ -153,7 +154,7 @@ def _fill_from_text(
             except ValueError:
                 row = next(i for i, cell in enumerate(cells) if not is_number(cell))
                 where = table.where(done + row)
-                raise InputError(f"{where}: {name}: expected a number, got {cells[row]!r}") from None
+                raise InputError(f"{where}: {name}: expected a number, got {shown(cells[row])}") from None
         done += len(chunk)
     table.codes = {name: np.concatenate(parts) for name, parts in codes.items()}
     table.numbers = {name: np.concatenate(parts) for name, parts in values.items()}
@@ -183,7 +184,7 @@ def _codes_of_array(table: Table, name: str, column: NDArray[Any]) -> NDArray[np
     if column.dtype.kind == "O":
         missing = first(np.array([not isinstance(cell, str) or not cell for cell in column], dtype=bool))
         if missing is not None:
-            raise InputError(f"{table.where(missing)}: {name}: expected an id, got {column[missing]!r}")
+            raise InputError(f"{table.where(missing)}: {name}: expected an id, got {shown(column[missing])}")
     different, inverse = np.unique(column, return_inverse=True)
     numbers = [table.names.setdefault(str(cell), len(table.names)) for cell in different.tolist()]
     return np.array(numbers, np.int64)[inverse]

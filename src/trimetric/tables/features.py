@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trimetric.printable import shown
 from trimetric.tables.columns import LARGEST, first, read_table
 from trimetric.tables.errors import InputError
 
@@ -42,7 +43,7 @@ def read_features(file: Path, *, id_column: str = "id", columns: Sequence[str] |
         before = int((codes == codes[again]).argmax())
         name = list(table.names)[codes[again]]
         raise InputError(
-            f"{table.where(again)}: {id_column}: expected different ids, got {name!r} as in {table.where(before)}"
+            f"{table.where(again)}: {id_column}: expected different ids, got {shown(name)} as in {table.where(before)}"
         )
     for name, values in table.numbers.items():
         bad = first(~(np.abs(values) <= LARGEST))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trimetric.printable import shown
 from trimetric.tables.columns import LARGEST, first, load_arrays
 from trimetric.tables.errors import InputError
 from trimetric.tables.pairs import PairTable
@@ -47,7 +48,7 @@ def pairs_of_matrix(names: list[str], matrix: NDArray[np.float64], origin: str) 
 
     def where(row: int) -> str:
         source, target = ends[row]
-        return f"{origin}, from {names[source]!r} to {names[target]!r}"
+        return f"{origin}, from {shown(names[source])} to {shown(names[target])}"
 
     return PairTable(names=names, ends=ends, distances=matrix[ends[:, 0], ends[:, 1]], where=where)
 
@@ -56,7 +57,7 @@ def _check(file: Path, names: Sequence[str], matrix: NDArray[np.float64], *, unr
     def refuse(spot: int, expected: str) -> InputError:
         i, j = divmod(spot, len(matrix))
         return InputError(
-            f"{file}, from {names[i]!r} to {names[j]!r}: expected {expected}, got {float(matrix[i, j])!r}"
+            f"{file}, from {shown(names[i])} to {shown(names[j])}: expected {expected}, got {float(matrix[i, j])!r}"
         )
 
     flat = matrix.ravel()

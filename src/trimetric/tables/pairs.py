@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trimetric.printable import shown
 from trimetric.tables.columns import LARGEST, Table, first, read_table
 from trimetric.tables.errors import InputError
 
@@ -72,7 +73,7 @@ def read_pairs(
         check_distances(table, distance, unreachable=unreachable)
         loop = first((ends[:, 0] == ends[:, 1]) & (values != 0))
         if loop is not None:
-            raise table.error(loop, distance, f"0 from {names[ends[loop, 0]]!r} to itself")
+            raise table.error(loop, distance, f"0 from {shown(names[ends[loop, 0]])} to itself")
     return PairTable(names=names, ends=ends, distances=values, where=table.where, columns=(source, target))
 
 
@@ -105,7 +106,7 @@ def distinct(pairs: PairTable) -> PairTable:
         before, after = int(order[spot]), int(order[spot + 1])
         source, target = (pairs.names[end] for end in pairs.ends[after])
         raise InputError(
-            f"{pairs.where(after)}: expected one distance from {source!r} to {target!r}, got "
+            f"{pairs.where(after)}: expected one distance from {shown(source)} to {shown(target)}, got "
             f"{pairs.distances[after]:g} here and {pairs.distances[before]:g} in {pairs.where(before)}"
         )
     fresh = np.ones(len(key), dtype=bool)
@@ -129,7 +130,7 @@ def renamed(pairs: PairTable, known: Sequence[str], known_from: str) -> PairTabl
         end = int(ends[unknown, 0] >= 0)
         name = pairs.names[pairs.ends[unknown, end]]
         raise InputError(
-            f"{pairs.where(unknown)}: {pairs.columns[end]}: {name!r} is not among the {len(known):,} objects of "
+            f"{pairs.where(unknown)}: {pairs.columns[end]}: {shown(name)} is not among the {len(known):,} objects of "
             f"{known_from}"
         )
     return replace(pairs, names=list(known), ends=ends)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric.atomic import replacing
+from trimetric.printable import shown
 from trimetric.tables.columns import floats, is_number, load_arrays
 from trimetric.tables.errors import InputError, existing, unknown_suffix
 from trimetric.tables.text import DELIMITERS, numbered_rows
@@ -109,7 +110,7 @@ def _from_text(file: Path, *, gaps: bool) -> tuple[list[str] | None, NDArray[Any
     if skipped:
         for line, row, name in zip(lines, rows, names or [], strict=True):
             if row[0] != name:
-                raise InputError(f"{file}, line {line}: expected {name!r} as in the header, got {row[0]!r}")
+                raise InputError(f"{file}, line {line}: expected {shown(name)} as in the header, got {shown(row[0])}")
     values = np.empty((len(rows), len(rows[0]) - skipped))
     for i, (line, row) in enumerate(zip(lines, rows, strict=True)):
         cells = [cell or "nan" for cell in row[skipped:]] if gaps else row[skipped:]
@@ -117,7 +118,7 @@ def _from_text(file: Path, *, gaps: bool) -> tuple[list[str] | None, NDArray[Any
             values[i] = floats(cells)
         except ValueError:
             cell = next(cell for cell in cells if not is_number(cell))
-            raise InputError(f"{file}, line {line}: expected a number, got {cell!r}") from None
+            raise InputError(f"{file}, line {line}: expected a number, got {shown(cell)}") from None
     return names, values
 
 
