@@ -23,6 +23,8 @@ FILES: dict[str, str | bytes] = {
     "inf.csv": HEADER + "a,b,inf\n",
     "negative.csv": HEADER + "a,b,-1\n",
     "twice.csv": HEADER + "a,b,1\na,b,2\n",
+    "directions.csv": HEADER + "b,c,1\na,b,2.5\nb,a,3\n",
+    "asymmetric.csv": "0,2.5\n3,0\n",
     "itself.csv": HEADER + "a,b,1\na,a,2\n",
     "ragged.csv": HEADER + "a,b,1\na,b\n",
     "columns.csv": "source,target,distance\na,b,1\n",
@@ -39,6 +41,15 @@ BAD: dict[str, tuple[list[str], str]] = {
     "inf": (["fit", "inf.csv", *OUT], "inf.csv, line 2: distance: expected a finite number"),
     "negative": (["fit", "negative.csv", *OUT], "negative.csv, line 2: distance: expected a number >= 0, got '-1'"),
     "twice": (["fit", "twice.csv", *OUT], "twice.csv, line 3: expected one distance from 'a' to 'b', got 2 here and 1"),
+    "directions": (
+        ["fit", "directions.csv", *OUT, "--symmetric"],
+        "directions.csv, line 4: expected the same distance from 'b' to 'a' as back, got 3 here and 2.5 in "
+        "directions.csv, line 3; without --symmetric each direction has its own",
+    ),
+    "directions of a matrix": (
+        ["fit", "asymmetric.csv", "--matrix", *OUT, "--symmetric"],
+        "asymmetric.csv, from '1' to '0': expected the same distance from '1' to '0' as back, got 3 here and 2.5 in ",
+    ),
     "itself": (["fit", "itself.csv", *OUT], "itself.csv, line 3: distance: expected 0 from 'a' to itself, got '2'"),
     "ragged": (["fit", "ragged.csv", *OUT], "ragged.csv, line 3: expected 3 columns as in the header, got 2"),
     "columns": (["fit", "columns.csv", *OUT], "columns.csv: expected a column 'from', got the columns 'source', "),

@@ -45,7 +45,8 @@ class DistanceRegressor(RegressorMixin, PairEstimator):
         weight_decay: decoupled (AdamW).
         loss: see `trimetric.losses`.
         patience: epochs without a better validation error before stopping; None holds nothing out.
-        validation_fraction: part of the pairs that is held out where `patience` is set.
+        validation_fraction: part of the unordered pairs that is held out where `patience` is set; a pair, its reverse
+            and its repetitions are held out together.
         random_state: of initial weights, order of the pairs and held-out pairs; an int makes `fit` repeatable.
         device: where torch computes.
         verbose: show the progress.

@@ -19,10 +19,12 @@ from trimetric.all_pairs import all_pairs
 from trimetric.audit import Audit, audit
 from trimetric.distances import Calibrated
 from trimetric.encoders import MLP
+from trimetric.equal_rows import first_equal_row
 from trimetric.heads import HeadName, make_head
 from trimetric.losses import LossName
 from trimetric.metric_callable import Asymmetry, MetricCallable
 from trimetric.model import Model
+from trimetric.pair_splits import contradiction, hold_out
 from trimetric.siamese import Siamese
 from trimetric.training import fit
 from trimetric.training_config import History, TrainingConfig
@@ -83,7 +85,7 @@ class PairEstimator(BaseEstimator):
         Args:
             X: pairs as `(n, 2, d)`, as a tuple of two arrays `(n, d)` (from, to), or as `(n, 2 d)`: the two objects
                 side by side, which is what passes through a `Pipeline`.
-            y: the n distances, finite and at least 0.
+            y: the n distances, finite and at least 0; with `symmetric=True` the same in both directions of a pair.
         """
         sides, targets = validate_data(self, _side_by_side(X), y, dtype=np.float64, y_numeric=True)  # type: ignore
         ends = self._halves(sides)
@@ -103,7 +105,8 @@ class PairEstimator(BaseEstimator):
         )
         pairs = torch.as_tensor(indices.reshape(-1, 2), device=self.device)
         distances = torch.tensor(targets, dtype=torch.float32, device=self.device)
-        train, held_out = self._split(len(targets), random)
+        standardized = self._standardized(objects)
+        train, held_out = self._split(indices.reshape(-1, 2), np.asarray(targets), standardized, random)
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(seed)
             self.model_ = Siamese(
@@ -116,23 +119,36 @@ class PairEstimator(BaseEstimator):
                 self.model_,
                 pairs[train],
                 distances[train],
-                objects=self._standardized(objects),
+                objects=standardized,
                 validation=None if held_out is None else (pairs[held_out], distances[held_out]),
                 config=config,
                 progress="auto" if self.verbose else "silent",
             )
         return self
 
-    def _split(self, n: int, random: np.random.RandomState) -> tuple[Tensor, Tensor | None]:
+    def _split(
+        self, ends: NDArray[np.int64], targets: NDArray[np.float64], objects: Tensor, random: np.random.RandomState
+    ) -> tuple[Tensor, Tensor | None]:
         """Which pairs to train on, and which to watch: none of them without `patience`."""
+        same_as = first_equal_row(objects).cpu().numpy()
+        conflict = contradiction(same_as[ends], targets) if self.symmetric else None
+        if conflict is not None:
+            after, before = conflict
+            raise ValueError(
+                "y: expected the same distance in both directions of a pair with symmetric=True, got "
+                f"{targets[after]:.10g} for pair {after} and {targets[before]:.10g} for its reverse, pair {before}"
+            )
         if self.patience is None:
-            return torch.arange(n), None
+            return torch.arange(len(ends)), None
         fraction = checks.finite_number("validation_fraction", self.validation_fraction, above=0, below=1)
-        if n < 2:
-            raise ValueError(f"X: expected at least 2 pairs with patience={self.patience}, got n_samples = {n}")
-        order = torch.as_tensor(random.permutation(n))
-        count = min(max(1, round(fraction * n)), n - 1)
-        return order[count:], order[:count]
+        # The encoder places any object, so none needs a training pair of its own.
+        split = hold_out(ends, fraction, seed=int(random.randint(2**31 - 1)), same_as=same_as, cover=False)
+        if not split.unordered:
+            raise ValueError(
+                f"X: expected at least 2 pairs of different objects with patience={self.patience}, got "
+                f"n_samples = {len(ends)}"
+            )
+        return torch.from_numpy(split.train), torch.from_numpy(split.held_out)
 
     def _standardized(self, objects: NDArray[np.float64]) -> Tensor:
         # In float64: features with a large offset, such as years, lose their digits in float32 before the mean is gone.

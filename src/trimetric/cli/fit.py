@@ -82,7 +82,7 @@ class Fit:
     head: Literal["wide", "deep", "interval", "mahalanobis", "euclidean", "recommended", "mlp"] = "wide"
     """the distance between points; recommended adds several, mlp is a network that promises nothing"""
     symmetric: bool = False
-    """d(x, y) = d(y, x); with --edges, streets go both ways"""
+    """d(x, y) = d(y, x), as in the data; with --edges, streets go both ways"""
     dim: int = 64
     """dimensions of the points"""
     widths: tuple[int, ...] = (128, 128)
@@ -107,7 +107,7 @@ class Fit:
     patience: Annotated[int | None, arg(metavar="INT")] = None
     """stop after so many epochs without a better error on the pairs held out"""
     validation: float = 0.1
-    """part of the pairs to hold out"""
+    """part of the unordered pairs to hold out: both directions of a pair together"""
     restart: bool = False
     """begin anew, even where a stopped run could go on"""
     general: General = field(default_factory=General)
@@ -160,7 +160,7 @@ class Fit:
     def _pairs(self, file: Path, features: FeatureTable | None) -> PairTable:
         from trimetric.tables.graph import read_edges
         from trimetric.tables.matrix import holds_a_matrix, read_matrix_pairs
-        from trimetric.tables.pairs import distinct, finite, read_pairs, renamed
+        from trimetric.tables.pairs import check_directions, distinct, finite, read_pairs, renamed
 
         unreachable = self.loss == "discounted" or self.drop_unreachable
         hint = "; --from-column, --to-column and --distance-column give other names, --matrix reads a matrix"
@@ -189,6 +189,8 @@ class Fit:
                 hint=hint,
             )
         found = distinct(found)
+        if self.symmetric:
+            check_directions(found, hint="; without --symmetric each direction has its own")
         if self.drop_unreachable:
             found = finite(found)
         if features is not None:

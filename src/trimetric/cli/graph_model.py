@@ -108,7 +108,7 @@ def _graph(options: Fit, file: Path) -> Graph:
 
 def _sample(options: Fit, graph: Graph) -> PairSample:
     road = is_road_like(graph)
-    possible = graph.num_nodes * (graph.num_nodes - 1)
+    possible = graph.num_pairs
     count = options.sample if options.sample is not None else min(ROAD_PAIRS if road else PAIRS, possible)
     if not 2 * HELD_OUT < count <= possible:
         raise InputError(

@@ -80,5 +80,7 @@ def _flat(notes: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in notes.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
+        elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            yield from _flat({str(i): item for i, item in enumerate(value, start=1)}, f"{prefix}{key}.")
         elif value is not None and value is not False and value != []:
             yield prefix + key, value

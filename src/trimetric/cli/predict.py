@@ -31,7 +31,9 @@ class Predict:
       trimetric predict city.safetensors --from-file addresses.csv --to-file hospitals.csv --nearest 1
 
     A file of pairs needs the columns from and to; where it also has distances, they come out as "given", and
-    the error is told.  Every object of --from goes with every one of --to; one of the two alone goes with all.
+    the errors are told, for short and long distances apart.
+
+    Every object of --from goes with every one of --to; one of the two alone goes with all.
 
     Files of objects have a column id.  Where they also have lon and lat, and the model is one of a map, each is taken
     for the nearest node of the map, and keeps its own id in the answer; the node and its distance in metres are the
@@ -148,7 +150,7 @@ class Predict:
         return named(model, names, option=option, origin=origin) if names else everything(model)
 
     def _answer_file(self, model: Model, file: Path) -> int:
-        from trimetric.cli.held_out import errors
+        from trimetric.cli.accuracy import errors, table
         from trimetric.cli.queries import listed_pairs
         from trimetric.tables.pairs import read_pairs, renamed
 
@@ -171,6 +173,8 @@ class Predict:
             print(
                 f"mean squared error {found['mse']:.4g}, mean relative error {found['mean_relative_error']:.2%} "
                 f"on {found['pairs']:,} given distances",
+                *table(found),
+                sep="\n",
                 file=sys.stderr,
             )
         return self._write(("from", "to", "distance", "given"), blocks, errors=found)

@@ -13,11 +13,13 @@ from torch import Tensor
 import trimetric
 from trimetric.audit import Audit, audit
 from trimetric.checkpoint import CheckpointError, remove_checkpoint
-from trimetric.cli.held_out import errors, hold_out
+from trimetric.cli.accuracy import errors, table
 from trimetric.cli.network import make_network
 from trimetric.cli.process import stopped
 from trimetric.encoders import MLP
+from trimetric.equal_rows import first_equal_row
 from trimetric.model import Model
+from trimetric.pair_splits import PairSplit, hold_out
 from trimetric.processes import started_together
 from trimetric.siamese import Siamese
 from trimetric.tables.errors import InputError
@@ -45,32 +47,34 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
     if options.loss == "relative" and not distances.all():
         row = int((distances == 0).argmax())
         raise InputError(f"{pairs.where(row)}: expected a distance > 0 for --loss relative, got 0")
-    kept, held = hold_out(pairs.ends, options.validation, general.seed)
+    objects = None if features is None else torch.tensor(features.values, dtype=torch.float32)
+    split = _split(options, pairs, objects)
+    kept, held = split.train, split.held_out
     if config.patience is not None and not len(held):
         raise InputError("--patience: expected pairs to hold out, got none; see --validation")
 
     torch.manual_seed(general.seed)
-    table = None if features is None else torch.tensor(features.values, dtype=torch.float32)
-    network = network_of(options, len(pairs.names), None if table is None else table.shape[1])
-    if table is not None and isinstance(network.encoder, MLP):
-        network.encoder.standardize.measure(table)
+    network = network_of(options, len(pairs.names), None if features is None else len(features.columns))
+    if objects is not None and isinstance(network.encoder, MLP):
+        network.encoder.standardize.measure(objects)
     network = network.to(device)
     ends = torch.from_numpy(pairs.ends).to(device)
     targets = torch.tensor(distances, dtype=torch.float32, device=device)
     # Unreachable pairs have no squared error to watch.
     watched = held[np.isfinite(distances[held])]
-    general.say(f"{len(pairs.names):,} objects, {len(kept):,} pairs to train on, {len(held):,} held out")
+    held_out = f"{len(held):,} held out ({split.unordered:,} unordered pairs)" if len(held) else "none held out"
+    general.say(f"{len(pairs.names):,} objects, {len(kept):,} pairs to train on, {held_out}")
     history = trained(
         options,
         output,
         network,
         (ends[kept], targets[kept]),
         (ends[watched], targets[watched]) if len(watched) else None,
-        None if table is None else table.to(device),
+        None if objects is None else objects.to(device),
         config,
     )
 
-    model = Model(network.eval(), pairs.names, table)
+    model = Model(network.eval(), pairs.names, objects)
     judged = watched if len(watched) else kept
     predicted = _predictions(model, ends[judged])
     found = errors(predicted, distances[judged], mean=_finite_mean(distances[kept]))
@@ -82,6 +86,7 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
         "objects": len(pairs.names),
         "training_pairs": len(kept),
         "held_out_pairs": len(held),
+        "held_out_unordered_pairs": split.unordered,
         "feature_columns": None if features is None else features.columns,
         "epochs": len(history.epochs),
         "errors": {"on": found_on, **found},
@@ -91,6 +96,12 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
     weights = sum(parameter.numel() for parameter in network.parameters())
     _tell(options, output, history, model.notes["errors"], report, weights)
     return 1 if report.broken else 0
+
+
+def _split(options: Fit, pairs: PairTable, objects: Tensor | None) -> PairSplit:
+    """Pairs to train on and to hold out; objects with the same features count as one."""
+    same = None if objects is None else first_equal_row(objects).numpy()
+    return hold_out(pairs.ends, options.validation, seed=options.general.seed, same_as=same)
 
 
 def trained(
@@ -210,6 +221,8 @@ def _tell(options: Fit, output: Path, history: History, found: dict[str, Any], r
     general.say(f"on {found['pairs']:,} {found['on']}:")
     general.say(f"  mean squared error   {found['mse']:.4g} (of predicting the mean: {found['mse_of_mean']:.4g})")
     general.say(f"  mean relative error  {found['mean_relative_error']:.2%}")
+    for line in table(found):
+        general.say(line)
     found_in = f"in {report.triples:,} triples of objects"
     general.say(f"triangle_defect {report.triangle_defect:.3g} {found_in}: {report.verdict}")
     general.say(f"saved in {output}")

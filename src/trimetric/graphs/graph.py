@@ -110,6 +110,27 @@ class Graph:
         return replace(self, indptr=indptr, indices=indices, weights=weights)
 
     @cached_property
+    def symmetric(self) -> bool:
+        """Whether each arc has its reverse with the same weight, so that every way back is as long as the way there."""
+        if not self.directed:
+            return True
+        back = self.reverse
+        return all(
+            np.array_equal(mine, other)
+            for mine, other in (
+                (self.indptr, back.indptr),
+                (self.indices, back.indices),
+                (self.weights, back.weights),
+            )
+        )
+
+    @property
+    def num_pairs(self) -> int:
+        """Pairs of different nodes: unordered ones where distances are symmetric, ordered ones otherwise."""
+        ordered = self.num_nodes * (self.num_nodes - 1)
+        return ordered // 2 if self.symmetric else ordered
+
+    @cached_property
     def digest(self) -> str:
         """A hash of nodes, arcs and weights: what distances depend on."""
         digest = hashlib.sha256(f"graph {self.num_nodes} {self.directed}".encode())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trimetric import checks
 from trimetric.graphs.graph import Graph, Nodes
 from trimetric.graphs.shortest_paths import ShortestPaths
+from trimetric.pair_splits import unordered_keys
 
 PAIRS = 150_000
 MEAN = 50.0
@@ -19,6 +20,8 @@ MEAN = 50.0
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairSample:
     """Pairs of different nodes in random order, none of them twice, with exact distances.
+
+    Of a graph whose distances are symmetric no pair is there in both directions.
 
     Attributes:
         ends: `(pairs, 2)`, from and to.
@@ -69,24 +72,49 @@ class PairSample:
         return slice(first, first + (left if count is None else count))
 
 
-def random_pairs(num_nodes: int, count: int, *, seed: int) -> Nodes:
-    """`(count, 2)` ordered pairs of different nodes, none of them twice, uniformly at random."""
+def random_pairs(num_nodes: int, count: int, *, seed: int, unordered: bool = False) -> Nodes:
+    """Draw pairs of different nodes uniformly at random, none of them twice.
+
+    Args:
+        num_nodes: of the graph.
+        count: of the pairs.
+        seed: of the pairs.
+        unordered: whether a pair and its reverse count as the same, of which only the one drawn first is kept.
+
+    Returns:
+        `(count, 2)` nodes, from and to.
+
+    Examples:
+        >>> random_pairs(3, 3, seed=0, unordered=True).tolist()
+        [[1, 2], [1, 0], [2, 0]]
+    """
     checks.positive_int("count", count)
     possible = num_nodes * (num_nodes - 1)
-    if count > possible:
-        raise ValueError(f"count: expected at most the {possible:,} pairs of {num_nodes:,} nodes, got {count:,}")
+    most = possible // 2 if unordered else possible
+    if count > most:
+        kind = "unordered pairs" if unordered else "pairs"
+        raise ValueError(f"count: expected at most the {most:,} {kind} of {num_nodes:,} nodes, got {count:,}")
     random = np.random.default_rng(seed)
     if 4 * count >= possible:
-        codes = random.permutation(possible)[:count]
+        drawn = _fresh(_ends(random.permutation(possible), num_nodes), unordered)
     else:
-        codes = np.empty(0, np.int64)
-        while len(codes) < count:
-            codes = np.concatenate([codes, random.integers(possible, size=count)])
-            # In the order of their first appearance, or small numbers would come first.
-            codes = codes[np.sort(np.unique(codes, return_index=True)[1])]
-        codes = codes[:count]
+        drawn = np.empty((0, 2), np.int64)
+        while len(drawn) < count:
+            more = _ends(random.integers(possible, size=count), num_nodes)
+            drawn = _fresh(np.concatenate([drawn, more]), unordered)
+    return drawn[:count]
+
+
+def _ends(codes: NDArray[np.int64], num_nodes: int) -> Nodes:
+    """The ordered pairs of different nodes with these numbers."""
     source, other = np.divmod(codes, num_nodes - 1)
     return np.stack([source, other + (other >= source)], axis=1)
+
+
+def _fresh(ends: Nodes, unordered: bool) -> Nodes:
+    """Each pair once, in the order of their first appearance: sorted ones would begin with small numbers."""
+    keys = unordered_keys(ends) if unordered else ends[:, 0] * (ends.max() + 1) + ends[:, 1]
+    return ends[np.sort(np.unique(keys, return_index=True)[1])]
 
 
 def sample_pairs(
@@ -100,6 +128,9 @@ def sample_pairs(
 ) -> PairSample:
     """Random pairs with their distances, as in the paper: 150,000, of which 10,000 for testing.
 
+    Where the way back is as long as the way there, no pair is drawn in both directions: the reverse of a pair for
+    testing would tell its distance.
+
     Args:
         graph: strongly connected.
         count: of pairs in all.
@@ -110,7 +141,7 @@ def sample_pairs(
     """
     if test < 0 or validation < 0 or test + validation >= count:
         raise ValueError(f"count: expected more than the {test + validation:,} held out, got {count:,}")
-    ends = random_pairs(graph.num_nodes, count, seed=seed)
+    ends = random_pairs(graph.num_nodes, count, seed=seed, unordered=graph.symmetric)
     lengths = (paths or ShortestPaths(graph)).pairs(ends[:, 0], ends[:, 1])
     endless = np.isinf(lengths)
     if endless.any():

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trimetric.pair_splits import contradiction
 from trimetric.printable import shown
 from trimetric.tables.columns import LARGEST, Table, first, read_table
 from trimetric.tables.errors import InputError
@@ -112,6 +113,25 @@ def distinct(pairs: PairTable) -> PairTable:
     fresh = np.ones(len(key), dtype=bool)
     fresh[order[1:][same]] = False
     return pairs.rows(np.flatnonzero(fresh & (pairs.ends[:, 0] != pairs.ends[:, 1])))
+
+
+def check_directions(pairs: PairTable, *, hint: str = "") -> None:
+    """An error where the two directions of a pair have different distances, more than rounding apart.
+
+    Args:
+        pairs: with distances.
+        hint: what to say at the end of the message.
+    """
+    if pairs.distances is None:
+        raise ValueError("pairs: expected distances, got none")
+    found = contradiction(pairs.ends, pairs.distances)
+    if found is not None:
+        after, before = found
+        source, target = (pairs.names[end] for end in pairs.ends[after])
+        raise InputError(
+            f"{pairs.where(after)}: expected the same distance from {shown(source)} to {shown(target)} as back, got "
+            f"{pairs.distances[after]:.10g} here and {pairs.distances[before]:.10g} in {pairs.where(before)}{hint}"
+        )
 
 
 def finite(pairs: PairTable) -> PairTable:
