@@ -91,7 +91,7 @@ def test_a_search_whose_heap_is_too_small_is_done_again(monkeypatch: pytest.Monk
 
 
 def test_unreachable_pairs_are_infinitely_far() -> None:
-    graph = Graph.from_arcs(3, [0, 1], [1, 0], [1.0, 1.0], directed=True)
+    graph = Graph.from_arcs(3, [0, 1], [1, 0], [1.0, 2.0], directed=True)
     for name in ("bidirectional", "scipy"):
         assert ShortestPaths(graph, engine=name, progress="silent").pairs([0, 0], [1, 2]).tolist() == [1, np.inf]
     with pytest.raises(ValueError, match=r"got no path for \d of 4 pairs"):
