@@ -328,7 +328,7 @@ def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_command_goes_on(
 
     monkeypatch.setattr(train, "fit", whole)
     assert main([*command, "--batch-size", "100"]) == 2
-    assert "belongs to another run: config differ" in (told := capsys.readouterr().err)
+    assert "belongs to another run: batch_size: 256 there, 100 here. " in (told := capsys.readouterr().err)
     assert "--restart begins anew" in told
     assert main(command) == 0
     assert "going on from m.safetensors.checkpoint" in capsys.readouterr().out

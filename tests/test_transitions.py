@@ -336,7 +336,7 @@ def test_a_stopped_run_goes_on_bit_for_bit(tmp_path: Path, log: Transitions) -> 
     learn_from_transitions(stopped, log, pairs=2000, config=config, checkpoint=file, progress="silent")
     for name, value in undisturbed.state_dict().items():
         assert torch.equal(value, stopped.state_dict()[name])
-    with pytest.raises(RuntimeError, match="belongs to another run: loss differ"):
+    with pytest.raises(RuntimeError, match="belongs to another run: the custom loss differs"):
         learn_from_transitions(
             stopped, log, pairs=2000, penalty=(9, 9), config=config, checkpoint=file, progress="silent"
         )

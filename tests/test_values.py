@@ -170,7 +170,7 @@ def test_a_stopped_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
     for one, other in zip(undisturbed, stopped, strict=True):
         assert all(torch.equal(value, other.state_dict()[name]) for name, value in one.state_dict().items())
     dearer = World(SMALL, asymmetric=True, seed=5)
-    with pytest.raises(RuntimeError, match=r"belongs to another run: bootstrap differ"):
+    with pytest.raises(RuntimeError, match=r"belongs to another run: where the targets come from differs"):
         learn_values(stopped, [dearer] * 2, [split] * 2, config=config, checkpoint=file, **arguments)  # type: ignore[arg-type]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -16,6 +14,7 @@ from trimetric.bootstrap import Bootstrap, Probe
 from trimetric.checkpoint import CheckpointError, read_checkpoint, write_checkpoint
 from trimetric.pair_data import PairData
 from trimetric.processes import Processes
+from trimetric.run_identity import differences, network_identity, settings_identity
 from trimetric.schedules import make_schedule
 from trimetric.trainees import Trainee
 from trimetric.training_config import Epoch, History, TrainingConfig
@@ -215,15 +214,17 @@ class TrainingRun:
     @torch.no_grad()
     def restore(self, path: Path) -> None:
         tensors, state = read_checkpoint(path)
-        if state["identity"] != self._identity():
-            changed = [key for key, value in self._identity().items() if state["identity"].get(key) != value]
-            raise CheckpointError(
-                f"{path}: belongs to another run: {', '.join(changed)} differ. Resume with the same arguments, or give "
-                "another checkpoint file."
-            )
 
         def part(prefix: str) -> dict[str, Tensor]:
             return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+        if state["identity"] != self._identity():
+            network = part("parameter.") | part("buffer.")
+            found = differences(state["identity"], self._identity(), network, self._network())
+            raise CheckpointError(
+                f"{path}: belongs to another run: {found}. Resume with the same arguments, or give another checkpoint "
+                "file."
+            )
 
         moments = part("optimiser.")
         for name, parameter in self.trainee.parameters.items():
@@ -241,20 +242,21 @@ class TrainingRun:
         self.position, self.seconds, self.loss_sums = state["position"], state["seconds"], tensors["loss_sums"]
         self.histories = [_history(record) for record in state["histories"]]
 
+    def _network(self) -> dict[str, Tensor]:
+        return self.trainee.parameters | self.trainee.buffers
+
     def _on_device(self, values: dict[str, Tensor]) -> dict[str, Tensor]:
         return {name: value.to(self.trainee.parameters[name].device) for name, value in values.items()}
 
     def _identity(self) -> dict[str, str]:
         """What must be the same for a checkpoint to fit."""
-        settings = {k: v for k, v in asdict(self.config).items() if k not in ("checkpoint_seconds", "seed")}
-        shapes = {k: list(v.shape) for k, v in (self.trainee.parameters | self.trainee.buffers).items()}
         return {
-            "config": json.dumps(settings | {"seeds": list(self.seeds)}, sort_keys=True),
+            "config": settings_identity(self.config, list(self.seeds)),
             "data": _fingerprint(self.data),
             "validation": _fingerprint(self.validation),
             "watch": " ".join(f"{name} {_fingerprint(data)}" for name, data in sorted(self.watch.items())),
             "bootstrap": " ".join(one.fingerprint() for one in self.bootstrap),
-            "model": hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest(),
+            "model": network_identity(self._network()),
             **({"loss": self.loss} if self.loss else {}),
         }
 
