@@ -130,3 +130,21 @@ def test_bad_input_gets_one_line_and_leaves_nothing(case: str, city: Path, capfd
     assert err.replace(model, "MODEL").startswith(f"error: {message}")
     assert err.count("\n") == 1
     assert {file.name for file in Path().iterdir()} == set(FILES)
+
+
+def test_no_command_writes_over_what_it_reads(city: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = (city / "points.safetensors").read_bytes()
+    Path("m.onnx").write_bytes(model)
+    assert main(["export", "m.onnx", "-o", "m.onnx"]) == 2
+    Path("m.csv").write_bytes(model)
+    assert main(["predict", "m.csv", "--all-pairs", "-o", "m.csv"]) == 2
+    Path("good.csv").write_text(str(FILES["good.csv"]))
+    Path("m.safetensors").symlink_to("good.csv")
+    assert main(["fit", "good.csv", "-o", "m.safetensors"]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition(", got ")[0] for line in told] == [
+        "error: --output: m.onnx: expected another file than m.onnx",
+        "error: --output: m.csv: expected another file than m.csv",
+        "error: --output: m.safetensors: expected another file than good.csv",
+    ]
+    assert Path("m.onnx").read_bytes() == Path("m.csv").read_bytes() == model

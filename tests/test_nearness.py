@@ -175,7 +175,11 @@ def _with(d: np.ndarray, value: float) -> np.ndarray:
     [
         (lambda d: d[:, :3], {}, r"D: expected a square matrix, got shape \(4, 3\)"),
         (str, {}, "D: expected a square matrix of numbers, got str"),
-        (lambda d: _with(d, np.nan), {}, r"D: expected finite distances, got D\[1, 2\] = nan; say missing='nan'"),
+        (
+            lambda d: _with(d, np.nan),
+            {},
+            r"D: expected distances that are numbers, got D\[1, 2\] = nan; missing='nan' says",
+        ),
         (lambda d: _with(d, np.inf), {"missing": "nan"}, r"D: expected finite distances, got D\[1, 2\] = inf"),
         (lambda d: _with(d, -1), {}, r"D: expected distances >= 0, got D\[1, 2\] = -1"),
         (lambda d: d + np.eye(4), {}, r"D: expected zeros on the diagonal, got D\[0, 0\] = 1 and 3 more"),
@@ -193,7 +197,7 @@ def _with(d: np.ndarray, value: float) -> np.ndarray:
         (lambda d: d, {"missing": np.ones(3, dtype=bool)}, r"missing: expected 'nan' or booleans of shape \(4, 4\)"),
         (lambda d: d, {"missing": "none"}, "missing: expected 'nan' or a matrix of booleans, got 'none'"),
         (lambda d: d, {"method": "magic"}, "method: expected one of 'auto', 'active-set', 'dykstra'"),
-        (lambda d: d, {"tolerance": -1}, "tolerance: expected a finite number above 0, got -1"),
+        (lambda d: d, {"tolerance": -1}, "tolerance: expected a finite number from 0, got -1"),
         (lambda d: d, {"method": "dykstra", "missing": np.eye(4)[::-1] > 0}, "missing: expected all distances"),
         (lambda d: d, {"method": "learned", "weights": np.arange(16.0).reshape(4, 4)}, "weights: expected equal ones"),
         (lambda d: d, {"learned": LearnedSettings()}, "learned: expected None with method='auto'"),

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from trimetric.cli.general import General, output_file
+from trimetric.cli.general import General, keep_inputs, output_file
 from trimetric.tables.errors import InputError
 
 
@@ -31,6 +31,7 @@ class Export:
 
     def run(self) -> int:
         output = output_file("--output", self.output, ".onnx", ".pt2")
+        keep_inputs("--output", output, self.model)
         model = self.general.load(self.model)
 
         from trimetric.export import export

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
-from trimetric.cli.general import CHECKPOINTS, General, output_file
+from trimetric.cli.general import CHECKPOINTS, General, keep_inputs, output_file
 from trimetric.tables.errors import InputError
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ class Fit:
 
     def run(self) -> int:
         output = output_file("--output", self.output, ".safetensors", beside=CHECKPOINTS)
+        keep_inputs("--output", output, self.pairs, self.graph, self.features)
         if not 0 <= self.validation < 1:
             raise InputError(f"--validation: expected a part from 0 to below 1, got {self.validation}")
         if self.matrix and self.edges:

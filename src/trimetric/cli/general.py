@@ -108,6 +108,20 @@ CHECKPOINTS = (".checkpoint", ".previous.checkpoint")
 """what a training run writes beside its output, see `output_file`"""
 
 
+def keep_inputs(option: str, file: Path, *inputs: Path | None, remedy: str = "") -> None:
+    """Refuse to write where something is read, also through a link.
+
+    Args:
+        option: that names the file to write.
+        file: to write.
+        inputs: files that are read, or written for another purpose.
+        remedy: what to say at the end.
+    """
+    for other in inputs:
+        if other is not None and file.exists() and other.exists() and file.samefile(other):
+            raise InputError(f"{option}: {file}: expected another file than {other}, got the same{remedy}")
+
+
 def _finite(value: Any) -> Any:
     """JSON has no NaN and no infinity: null stands for both."""
     if isinstance(value, dict):

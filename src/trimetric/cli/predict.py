@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from trimetric.cli.general import General, output_file
+from trimetric.cli.general import General, keep_inputs, output_file
 from trimetric.printable import printable
 from trimetric.tables.errors import InputError
 
@@ -81,9 +81,8 @@ class Predict:
         self._check()
         if self.output is not None:
             output_file("--output", self.output, ".csv", ".tsv")
-            read = (self.pairs, self.features, self.sources_file, self.targets_file)
-            if self.output.resolve() in [file.resolve() for file in read if file is not None]:
-                raise InputError(f"--output: {self.output}: expected another file than the one that is read")
+            read = (self.model, self.pairs, self.features, self.sources_file, self.targets_file)
+            keep_inputs("--output", self.output, *read)
         model = self._model()
         if self.pairs is not None:
             return self._answer_file(model, self.pairs)

@@ -71,10 +71,14 @@ def _importing(frame: FrameType | None) -> bool:
 
 
 def _exit_at_once(code: int) -> NoReturn:
-    try:
-        os.write(2, b"stopped\n")  # print is not safe here: the signal may have come in the middle of one
-    finally:
-        os._exit(code)
+    tell_now("stopped")
+    os._exit(code)
+
+
+def tell_now(text: str) -> None:
+    """A line on standard error from within a signal handler, where print may be interrupting itself."""
+    with suppress(OSError):
+        os.write(2, f"{text}\n".encode())
 
 
 def flush() -> None:

@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from trimetric.cli.general import General, output_file
+from trimetric.cli.general import General, keep_inputs, output_file
+from trimetric.cli.process import tell_now
 from trimetric.tables.errors import InputError
 
 if TYPE_CHECKING:
     from trimetric.nearness import NearestMetric, Round
+    from trimetric.nearness.entry_error import Cell, EntryError, Remedy
+    from trimetric.tables.square import Square
+
+REMEDIES: dict[Remedy, str] = {
+    "missing": "--missing says that NaN and empty cells are distances that are not known",
+    "known": "an infinite distance is none; leave the cell empty where it is not known, and say --missing",
+    "average": "the mean of both directions has the same nearest symmetric metric",
+}
+STOPPING = "stopping after this round; press Ctrl-C again to stop without a result"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +42,14 @@ class Repair:
     """distances from row to column: .csv, .tsv, .txt, .npy, .npz, or TSPLIB's .atsp and .tsp"""
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
     """the matrix to write: .npy, .npz, .csv, .tsv or .txt"""
+    overwrite: bool = False
+    """let the output replace MATRIX itself"""
     symmetric: bool = False
     """among symmetric metrics; the matrix must be symmetric"""
     missing: bool = False
     """NaN and empty cells are distances that are not known, to be filled in"""
     tolerance: float = 1e-6
-    """the relative duality gap to reach"""
+    """the relative duality gap to reach, from 0 (as near as rounding allows)"""
     method: Literal["active-set", "dykstra", "decrease-only"] = "active-set"
     """exact; triangle fixing; or the nearest metric that is nowhere larger"""
     max_seconds: Annotated[float | None, arg(metavar="SECONDS")] = None
@@ -49,41 +61,89 @@ class Repair:
     def run(self) -> int:
         output = output_file("--output", self.output, ".npy", ".npz", ".csv", ".tsv", ".txt")
         picture = None if self.picture is None else output_file("--picture", self.picture, ".png")
+        if not self.overwrite:
+            keep_inputs("--output", output, self.matrix, remedy="; --overwrite replaces it")
+        if picture is not None:
+            keep_inputs("--picture", picture, self.matrix, output)
 
-        from trimetric.nearness import nearest_metric, read_matrix, repair_report, save_picture, write_matrix
+        import numpy as np
+
+        from trimetric.nearness import repair_report, write_matrix
+        from trimetric.tables.square import read_square
+
+        square = read_square(self.matrix, gaps=True)
+        signals: list[int] = []
+        result = self._solved(square, signals)
+        report = repair_report(result, square.values)
+        numbers = (result.gap, result.distortion, report.mean_change)
+        if not (np.isfinite(numbers).all() and np.isfinite(result.matrix).all()):
+            raise RuntimeError(f"{self.matrix}: the repair left the range of floating point; nothing was written")
+        write_matrix(output, result.matrix)
+        written = [output]
+        if picture is not None:
+            self._draw(result, square, picture)
+            written.append(picture)
+        self.general.say(str(report))
+        if not result.converged:
+            self.general.say(f"ended before the tolerance was reached ({result.stopped})")
+        self.general.say(f"written: {', '.join(map(str, written))}")
+        self.general.answer(**_summary(result), changed=report.changed, written=[str(file) for file in written])
+        if result.stopped == "interrupted":
+            return 128 + signals[0]
+        return 0 if result.converged else 1
+
+    def _solved(self, square: Square, signals: list[int]) -> NearestMetric:
+        """The result; signals that have come meanwhile are appended to the list."""
+        from trimetric.nearness import nearest_metric
+        from trimetric.nearness.entry_error import EntryError
         from trimetric.progress import GapProgress
 
-        given = read_matrix(self.matrix)
-        with GapProgress(self.tolerance, silent=self.general.quiet or self.general.as_json) as progress:
+        silent = self.general.quiet or self.general.as_json
+        with GapProgress(self.tolerance, silent=silent) as progress:
+
+            def noted(number: int) -> None:
+                signals.append(number)
+                if not self.general.quiet:
+                    tell_now(STOPPING)
 
             def tell(entry: Round) -> None:
                 progress.advance(min(entry.gap, entry.estimate), str(entry))
 
             try:
-                result = nearest_metric(
-                    given,
+                return nearest_metric(
+                    square.values,
                     symmetric=self.symmetric,
                     missing="nan" if self.missing else None,
                     tolerance=self.tolerance,
                     method=self.method,
                     max_seconds=self.max_seconds,
                     report=tell,
+                    interrupted=noted,
                 )
+            except EntryError as error:
+                raise InputError(self._about(error, square)) from None
             except (ValueError, TypeError) as error:
-                text = str(error).removeprefix("D: ").replace("missing='nan'", "--missing")
-                raise InputError(f"{self.matrix}: {text}") from None
-        write_matrix(output, result.matrix)
-        written = [output]
-        if picture is not None:
-            save_picture(result, given, picture)
-            written.append(picture)
-        report = repair_report(result, given)
-        self.general.say(str(report))
-        if not result.converged:
-            self.general.say(f"ended before the tolerance was reached ({result.stopped})")
-        self.general.say(f"written: {', '.join(map(str, written))}")
-        self.general.answer(**_summary(result), changed=report.changed, written=[str(file) for file in written])
-        return 0 if result.converged else 1
+                name, _, rest = str(error).partition(": ")
+                subject = self.matrix if name == "D" else f"--{name.replace('_', '-')}"
+                raise InputError(f"{subject}: {rest}") from None
+
+    def _about(self, error: EntryError, square: Square) -> str:
+        first = error.cells[0]
+
+        def show(cell: Cell, value: str) -> str:
+            return value if cell == first else f"{value} in {square.place(*cell)}"
+
+        return error.in_words(f"{self.matrix}, {square.place(*first)}", show, REMEDIES)
+
+    def _draw(self, result: NearestMetric, square: Square, picture: Path) -> None:
+        from trimetric.nearness import save_picture
+
+        try:
+            save_picture(result, square.values, picture)
+        except (ValueError, ArithmeticError) as error:
+            raise RuntimeError(
+                f"--picture: {picture}: could not be drawn ({error}); the matrix is in {self.output}"
+            ) from None
 
 
 def _summary(result: NearestMetric) -> dict[str, object]:
@@ -91,6 +151,8 @@ def _summary(result: NearestMetric) -> dict[str, object]:
         "gap": result.gap,
         "distortion": result.distortion,
         "lower_bound": result.lower_bound,
+        "exponent": result.exponent,
+        "undetermined": result.undetermined,
         "violation_before_repair": result.violation,
         "rounds": result.rounds,
         "seconds": result.seconds,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import arg
 
-from trimetric.cli.general import CHECKPOINTS, General, output_file
+from trimetric.cli.general import CHECKPOINTS, General, keep_inputs, output_file
 from trimetric.tables.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ class ValuesFit:
 
     def run(self) -> int:
         output = output_file("--output", self.output, ".safetensors", beside=CHECKPOINTS)
+        keep_inputs("--output", output, self.dataset, self.map)
         if not 0 <= self.held_out < 1:
             raise InputError(f"--held-out: expected a part from 0 to below 1, got {self.held_out}")
         if self.env is not None and self.map is not None:
@@ -106,6 +107,7 @@ class ValuesFit:
                 raise InputError(str(error)) from None
         file = self.dataset or output.with_suffix(".transitions.npz")
         output_file("--dataset", file, ".npz")
+        keep_inputs("--dataset", file, self.map)
         found = self._walk()
         found.write(file)
         self.general.say(f"{len(found):,} steps of a random walk in {file}")

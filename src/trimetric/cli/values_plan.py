@@ -8,7 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from trimetric.cli.general import General, output_file
+from trimetric.cli.general import General, keep_inputs, output_file
 from trimetric.tables.errors import InputError
 
 
@@ -38,6 +38,8 @@ class ValuesPlan:
 
     def run(self) -> int:
         picture = None if self.picture is None else output_file("--picture", self.picture, ".png", ".svg", ".pdf")
+        if picture is not None:
+            keep_inputs("--picture", picture, self.model, self.dataset)
         for option, value in (("--pairs", self.pairs), ("--max-steps", self.max_steps)):
             if value < 1:
                 raise InputError(f"{option}: expected a positive whole number, got {value}")

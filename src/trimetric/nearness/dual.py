@@ -71,7 +71,7 @@ class Dual:
         Ends when the residual is at most `target`, after a number of rounds, or when told to.
         """
         for _ in range(ROUNDS):
-            self._identify()
+            self._identify(stop)
             if stop() or self.residual() <= target:
                 break
             if steps:
@@ -88,12 +88,14 @@ class Dual:
         back *= self.problem.inverse_weights
         return back
 
-    def _identify(self) -> None:
+    def _identify(self, stop: Callable[[], bool]) -> None:
         if not HAS_NUMBA:
             self._projected_gradients()
             return
         weight = self.problem.one_weight
         for number in range(SWEEPS):
+            if stop():
+                break
             given, forwards = (self.x, self.multipliers, self.entries), number % 2 == 0
             if weight is not None and self.entries.shape[1] == 3:
                 sweep_triangles(*given, 1.0 / weight, forwards)

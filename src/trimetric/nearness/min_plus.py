@@ -52,8 +52,9 @@ def count_violations(x: Matrix, tolerance: float = 0.0) -> tuple[float, int]:
     n = len(x)
     across = np.ascontiguousarray(x.T)
     largest, counts = np.zeros(n), np.zeros(n, dtype=np.int64)
+    product = min_plus(x) if HAS_NUMBA else x
     count = _count_rows if HAS_NUMBA else _count_rows_numpy
-    over_rows(lambda first, last: count(x, across, float(tolerance), largest, counts, first, last), n)
+    over_rows(lambda first, last: count(x, across, product, float(tolerance), largest, counts, first, last), n)
     return float(largest.max(initial=0.0)), int(counts.sum())
 
 
@@ -117,21 +118,20 @@ def _min_plus_rows(x, y, out, first, last, upper):
 
 
 @compiled
-def _count_rows(x, across, tolerance, largest, counts, first, last):
+def _count_rows(x, across, product, tolerance, largest, counts, first, last):
     n = x.shape[0]
     for i in range(first, last):
         row = x[i]
         most = 0.0
         count = 0
         for j in range(n):
-            column = across[j]
             here = row[j] if i != j else 0.0
-            least = here
-            for k in range(n):
-                t = row[k] + column[k]
-                least = t if t < least else least
-                count += 1 if here - t > tolerance else 0
-            most = max(most, here - least)
+            excess = here - product[i, j]
+            most = max(most, excess)
+            if excess > tolerance:  # most pairs of most matrices break nothing, and need no look at their triples
+                column = across[j]
+                for k in range(n):
+                    count += 1 if here - (row[k] + column[k]) > tolerance else 0
         largest[i] = most
         counts[i] = count
 
@@ -168,7 +168,7 @@ def _min_plus_rows_numpy(x: Matrix, y: Matrix, out: Matrix, first: int, last: in
 
 
 def _count_rows_numpy(
-    x: Matrix, across: Matrix, tolerance: float, largest: Matrix, counts: Matrix, first: int, last: int
+    x: Matrix, across: Matrix, _: Matrix, tolerance: float, largest: Matrix, counts: Matrix, first: int, last: int
 ) -> None:
     for i in range(first, last):
         excess = x[i][:, None] - (x[i] + across)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from trimetric.nearness.entry_error import EntryError, wrong_entry
+
 SYMMETRY = 1e-9
 """how much of its largest entry a matrix may be off symmetry, as rounding does it"""
 
@@ -78,18 +80,12 @@ def make_problem(matrix: Any, *, symmetric: bool, weights: Any, missing: Any) ->
     """Checks everything that can be wrong with the input, and says which entry it is."""
     d = _square("D", matrix)
     n = len(d)
-    known = ~_missing(missing, d)
+    unknown = _missing(missing, d)
+    d[unknown & np.eye(n, dtype=bool)] = 0.0  # an object's distance from itself is always known
+    known = ~unknown
     np.fill_diagonal(known, True)
-    if not np.isfinite(d[known]).all():
-        raise ValueError(
-            f"D: expected finite distances, got {first_entry('D', d, known & ~np.isfinite(d))}; "
-            "say missing='nan' where NaN stands for distances that are not known"
-        )
+    _check_entries(d, known)
     d = np.where(known, d, 0.0)
-    if (d < 0).any():
-        raise ValueError(f"D: expected distances >= 0, got {first_entry('D', d, d < 0)}")
-    if np.diagonal(d).any():
-        raise ValueError(f"D: expected zeros on the diagonal, got {first_entry('D', d, np.diag(np.diagonal(d) != 0))}")
     w = np.ones_like(d) if weights is None else _weights(weights, n)
     w = np.where(known, w, 0.0)
     np.fill_diagonal(w, 0.0)
@@ -106,6 +102,19 @@ def make_problem(matrix: Any, *, symmetric: bool, weights: Any, missing: Any) ->
     return Problem(n, symmetric, pad(d), pad(w), pad(inverse), known)
 
 
+def _check_entries(d: np.ndarray, known: np.ndarray) -> None:
+    if (bad := known & np.isnan(d)).any():
+        raise wrong_entry("distances that are numbers", d, bad, remedy="missing")
+    if (bad := known & np.isinf(d)).any():
+        raise wrong_entry("finite distances", d, bad, remedy="known")
+    if (bad := known & (d < 0)).any():
+        raise wrong_entry("distances >= 0", d, bad)
+    if np.diagonal(d).any():
+        raise wrong_entry("zeros on the diagonal", d, np.diag(np.diagonal(d) != 0))
+    if len(d) > 1 and known.sum() == len(d):
+        raise ValueError("D: expected at least one known distance, got none")
+
+
 def _square(name: str, value: Any) -> np.ndarray:
     if isinstance(value, Tensor):
         value = value.detach().cpu().numpy()
@@ -113,8 +122,10 @@ def _square(name: str, value: Any) -> np.ndarray:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name}: expected a square matrix of numbers, got {type(value).__name__} ({error})") from None
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.size == 0:
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise ValueError(f"{name}: expected a square matrix, got shape {array.shape}")
+    if array.size == 0:
+        raise ValueError(f"{name}: expected at least one object, got none")
     return array
 
 
@@ -147,11 +158,9 @@ def _symmetrised(d: np.ndarray, w: np.ndarray, known: np.ndarray) -> tuple[np.nd
     """The upper triangle, with the weights of both directions; where one is not known, the other counts."""
     off = known & known.T & (np.abs(d - d.T) > SYMMETRY * d.max(initial=0.0))
     if off.any():
-        i, j = np.argwhere(off)[0]
-        raise ValueError(
-            f"D: expected a symmetric matrix, got D[{i}, {j}] = {d[i, j]:g} and D[{j}, {i}] = {d[j, i]:g}; "
-            "(D + D.T) / 2 has the same nearest symmetric metric"
-        )
+        i, j = (int(index) for index in np.argwhere(off)[0])
+        others = int(off.sum()) // 2 - 1
+        raise EntryError("a symmetric matrix", d, (i, j), (j, i), more=others, remedy="average")
     both = w + w.T
     mean = np.divide(w * d + w.T * d.T, both, out=np.zeros_like(d), where=both > 0)
     exact = np.where((d == d.T) & known & known.T, d, mean)  # a mean of equal numbers may round to another

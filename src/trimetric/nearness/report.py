@@ -53,9 +53,9 @@ def repair_report(result: NearestMetric, D: Any) -> RepairReport:  # noqa: N803
         "changed": int((np.abs(change) > small).sum()),
         "raised": int((change > small).sum()),
         "lowered": int((change < -small).sum()),
-        "largest_rise": float(max(change.max(), 0.0)),
-        "largest_fall": float(max(-change.min(), 0.0)),
-        "mean_change": float(np.abs(change).sum() / max(int(known.sum()), 1)),
+        "largest_rise": max(0.0, float(change.max())),
+        "largest_fall": max(0.0, -float(change.min())),
+        "mean_change": float((np.abs(change) / max(int(known.sum()), 1)).sum()),
         "broken_before": broken,
         "violation_before": violation,
     }
@@ -66,6 +66,7 @@ def _as_given(D: Any, result: NearestMetric) -> np.ndarray:  # noqa: N803
     before = np.array(D, dtype=np.float64)
     if before.shape != result.matrix.shape:
         raise ValueError(f"D: expected the matrix that was repaired, {result.matrix.shape}, got shape {before.shape}")
+    np.fill_diagonal(before, 0.0)  # may be missing
     return before
 
 
@@ -93,8 +94,8 @@ def _text(result: NearestMetric, numbers: dict[str, Any]) -> str:
         f"by up to {numbers['violation_before']:.4g}",
         "after: none, in floating point",
         f"changed: {numbers['changed']:,} distances ({100 * numbers['changed'] / known:.1f} %), "
-        f"{numbers['raised']:,} raised by up to {numbers['largest_rise']:.4g}, "
-        f"{numbers['lowered']:,} lowered by up to {numbers['largest_fall']:.4g}; "
+        f"{_moved('raised', numbers['raised'], numbers['largest_rise'])}, "
+        f"{_moved('lowered', numbers['lowered'], numbers['largest_fall'])}; "
         f"mean change {numbers['mean_change']:.4g}",
         f"J = ||X - D|| / ||D|| = {result.distortion:.6g} (squared: {result.distortion_squared:.6g}), "
         + (
@@ -106,6 +107,10 @@ def _text(result: NearestMetric, numbers: dict[str, Any]) -> str:
         + ("" if result.converged else f"; not converged ({result.stopped})"),
     ]
     return "\n".join(lines)
+
+
+def _moved(verb: str, count: int, largest: float) -> str:
+    return f"{count:,} {verb} by up to {largest:.4g}" if count else f"none {verb}"
 
 
 def repair_picture(result: NearestMetric, D: Any) -> Figure:  # noqa: N803

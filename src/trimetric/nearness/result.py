@@ -61,6 +61,9 @@ class NearestMetric:
     """no metric has a smaller objective (of `decrease-only`: none that is nowhere larger than D)"""
     norm_squared: float
     """sum of w d^2"""
+    exponent: int = 0
+    """objective, bound and norm are in units of 4 to this power: 0, but for distances above about 1e150, or all below
+    1e-151, whose squares are no ordinary numbers"""
     violation: float
     """largest violation of a triangle inequality before the repair"""
     violations: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
@@ -16,6 +17,7 @@ from trimetric.nearness.learned import LearnedSettings, solve_learned
 from trimetric.nearness.min_plus import count_violations
 from trimetric.nearness.problem import Problem, make_problem
 from trimetric.nearness.result import COUNT_TOLERANCE, NearestMetric, Round
+from trimetric.nearness.scale import LARGEST, SMALLEST, exponent_of, in_units, out_of_units
 
 Method = Literal["auto", "active-set", "dykstra", "decrease-only", "learned"]
 
@@ -31,6 +33,7 @@ def nearest_metric(
     max_rounds: int | None = None,
     max_seconds: float | None = None,
     report: Callable[[Round], object] | None = None,
+    interrupted: Callable[[int], object] | None = None,
     learned: LearnedSettings | None = None,
 ) -> NearestMetric:
     r"""The (quasi)metric X that minimises $\sum_{ij} w_{ij} (x_{ij} - d_{ij})^2$, with a proof of how near it is.
@@ -55,6 +58,8 @@ def nearest_metric(
         max_rounds: of the solver; by default as many as it takes.
         max_seconds: after which the best metric so far is returned.
         report: called after each round.
+        interrupted: called with the number of the signal at the moment when Ctrl-C or SIGTERM comes.  The search then
+            ends as soon as it has a metric; a second signal acts at once.
         learned: settings of the method `"learned"`.
 
     >>> D = [[0, 1, 5], [1, 0, 1], [5, 1, 0]]
@@ -62,18 +67,21 @@ def nearest_metric(
     [[0.0, 2.0, 4.0], [2.0, 0.0, 2.0], [4.0, 2.0, 0.0]]
     """
     checks.one_of("method", method, get_args(Method))
-    if tolerance != 0:
-        checks.finite_number("tolerance", tolerance, above=0)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, numbers.Real) or not 0 <= tolerance < np.inf:
+        raise ValueError(f"tolerance: expected a finite number from 0, got {tolerance!r}")
     if max_rounds is not None:
         checks.positive_int("max_rounds", max_rounds)
     if max_seconds is not None:
         checks.finite_number("max_seconds", max_seconds, above=0)
     if learned is not None and method != "learned":
         raise ValueError(f"learned: expected None with method={method!r}, got settings")
-    problem = make_problem(D, symmetric=bool(symmetric), weights=weights, missing=missing)
+    given = make_problem(D, symmetric=bool(symmetric), weights=weights, missing=missing)
+    exponent = exponent_of(given)
+    problem = in_units(given, exponent)
+    _check_squares(problem)
     warn_once_without_numba()
     method = "active-set" if method == "auto" else method
-    with deferred_signals() as signals:
+    with deferred_signals(noted_at_once=interrupted) as signals:
         best = Best(
             problem,
             tolerance=float(tolerance),
@@ -90,9 +98,21 @@ def nearest_metric(
             dykstra.solve_dykstra(problem, best)
         elif method == "decrease-only":
             _decrease(problem, best)
+        elif exponent != 0:
+            raise ValueError(f"D: expected distances from {SMALLEST:g} to {LARGEST:g} with method='learned'")
         else:
             model = solve_learned(problem, best, learned or LearnedSettings())
-    return _result(problem, best, method, model)
+    return _result(problem, best, method, model, exponent)
+
+
+def _check_squares(problem: Problem) -> None:
+    with np.errstate(over="ignore"):
+        norm = problem.norm_squared
+    if not np.isfinite(norm) or (norm == 0.0 and problem.distances.any()):
+        raise ValueError(
+            f"weights: expected products with squared distances that a float can hold, got weights up to "
+            f"{problem.weights.max():g}"
+        )
 
 
 def _refuse_missing(problem: Problem, method: str) -> None:
@@ -111,13 +131,15 @@ def _decrease(problem: Problem, best: Best) -> None:
     best.stopped = "tolerance"
 
 
-def _result(problem: Problem, best: Best, method: str, model: Any) -> NearestMetric:
+def _result(problem: Problem, best: Best, method: str, model: Any, exponent: int) -> NearestMetric:
     matrix = best.metric()
     unrepaired = problem.matrix(best.unrepaired)
     if not problem.complete:
         unrepaired = np.where(problem.known, unrepaired, matrix)
     tolerance = COUNT_TOLERANCE * float(problem.distances.max(initial=0.0))
     violation, count = count_violations(unrepaired, tolerance)
+    matrix = out_of_units(matrix, exponent, symmetric=problem.symmetric)
+    unrepaired, violation, tolerance = (np.ldexp(value, exponent) for value in (unrepaired, violation, tolerance))
     return NearestMetric(
         matrix=matrix,
         method=method,
@@ -125,9 +147,10 @@ def _result(problem: Problem, best: Best, method: str, model: Any) -> NearestMet
         objective=best.objective,
         lower_bound=min(best.lower_bound, best.objective),
         norm_squared=problem.norm_squared,
-        violation=violation,
+        exponent=exponent,
+        violation=float(violation),
         violations=count,
-        count_tolerance=tolerance,
+        count_tolerance=float(tolerance),
         unrepaired=unrepaired,
         undetermined=best.undetermined,
         rounds=best.rounds,

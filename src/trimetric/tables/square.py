@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,9 @@ class Square:
     """A matrix of numbers with as many rows as columns, and the names of its objects where the file has them."""
 
     values: NDArray[np.float64]
-    names: list[str] | None = None
+    names: list[str] | None
+    place: Callable[[int, int], str]
+    """from row and column, counted from 0, to the place in the file"""
 
 
 def read_square(file: Path, *, gaps: bool = False) -> Square:
@@ -45,8 +47,9 @@ def read_square(file: Path, *, gaps: bool = False) -> Square:
     """
     suffix = file.suffix.lower()
     names: list[str] | None = None
+    place = _row_and_column
     if suffix in DELIMITERS or suffix == ".txt":
-        names, values = _from_text(file, gaps=gaps)
+        names, values, place = _from_text(file, gaps=gaps)
     elif suffix in (".npy", ".npz"):
         names, values = _from_arrays(file)
     elif suffix in (".atsp", ".tsp"):
@@ -57,7 +60,7 @@ def read_square(file: Path, *, gaps: bool = False) -> Square:
         raise InputError(f"{file}: expected a square matrix of numbers, got shape {values.shape} of {values.dtype}")
     if names is not None and (len(names) != len(values) or len(set(names)) < len(names)):
         raise InputError(f"{file}: expected {len(values)} different names, got {len(set(names))} of {len(names)}")
-    return Square(values.astype(np.float64), names)
+    return Square(values.astype(np.float64), names, place)
 
 
 def read_matrix(file: Path | str) -> NDArray[np.float64]:
@@ -80,6 +83,10 @@ def write_matrix(file: Path | str, matrix: NDArray[Any]) -> None:
             np.savetxt(stream, matrix, delimiter=WRITTEN[suffix], fmt="%.17g")
 
 
+def _row_and_column(i: int, j: int) -> str:
+    return f"row {i}, column {j} (counted from 0)"
+
+
 def _from_arrays(file: Path) -> tuple[list[str] | None, NDArray[Any]]:
     arrays = load_arrays(file)
     ids = arrays.pop(IDS, None)
@@ -90,7 +97,7 @@ def _from_arrays(file: Path) -> tuple[list[str] | None, NDArray[Any]]:
     return None if ids is None else [str(name) for name in ids.tolist()], values
 
 
-def _from_text(file: Path, *, gaps: bool) -> tuple[list[str] | None, NDArray[Any]]:
+def _from_text(file: Path, *, gaps: bool) -> tuple[list[str] | None, NDArray[Any], Callable[[int, int], str]]:
     lines, rows = [], []
     for line, row in _text_rows(file):
         lines.append(line)
@@ -102,7 +109,7 @@ def _from_text(file: Path, *, gaps: bool) -> tuple[list[str] | None, NDArray[Any
     names, skipped = None, 0
     if len(rows) == len(rows[0]) + 1:
         names = rows.pop(0)
-    elif len(rows) == len(rows[0]) and not is_number(rows[0][0]):
+    elif len(rows) == len(rows[0]) and not is_number(rows[0][0]) and not (gaps and _begins_with_a_gap(file, rows)):
         names, skipped = rows.pop(0)[1:], 1
     elif len(rows) != len(rows[0]):
         raise InputError(f"{file}: expected a square matrix, got {len(rows)} rows of {len(rows[0])} columns")
@@ -119,7 +126,21 @@ def _from_text(file: Path, *, gaps: bool) -> tuple[list[str] | None, NDArray[Any
         except ValueError:
             cell = next(cell for cell in cells if not is_number(cell))
             raise InputError(f"{file}, line {line}: expected a number, got {shown(cell)}") from None
-    return names, values
+    return names, values, lambda i, j: f"line {lines[i]}, column {j + 1 + skipped}"
+
+
+def _begins_with_a_gap(file: Path, rows: list[list[str]]) -> bool:
+    """Whether an empty first cell is a missing entry, and not the corner of a header and a column of names."""
+    across, down = rows[0][1:], [row[0] for row in rows[1:]]
+    if rows[0][0] or not all(cell == "" or is_number(cell) for cell in across):
+        return False
+    if across != down or not any(across):
+        return True
+    if not any(rows[i][i] for i in range(1, len(rows))):
+        raise InputError(
+            f"{file}: expected zeros on the diagonal; with empty cells there, the first row may be names or distances"
+        )
+    return False
 
 
 def _text_rows(file: Path) -> Iterator[tuple[int, list[str]]]:
