@@ -35,7 +35,8 @@ class Repair:
       trimetric repair D.csv -o X.npy --missing --picture change.png
 
     Least squares, with a proof: the relative duality gap says how near to the nearest metric the result is.  It breaks
-    no triangle inequality at all, in floating point.  Ctrl-C writes the best metric so far.
+    no triangle inequality at all, in floating point.  Ctrl-C writes the best metric so far,
+    a second one nothing.
     """
 
     matrix: Annotated[Positional[Path], arg(metavar="MATRIX")]
