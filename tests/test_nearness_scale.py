@@ -53,7 +53,7 @@ def test_missing_with_huge_distances() -> None:
 
 def test_what_squares_cannot_hold_is_refused() -> None:
     with pytest.raises(ValueError, match="weights: expected products with squared distances that a float can hold"):
-        nearest_metric([[0, 1e50], [1e50, 0]], weights=np.full((2, 2), 1.5e308))
+        nearest_metric(1e50 * (1 - np.eye(3)), weights=np.full((3, 3), 1.7e308))
     with pytest.raises(ValueError, match=r"D: expected distances from 1e-151 to 1e\+151 with method='learned'"):
         nearest_metric([[0, 1e200], [1e200, 0]], method="learned")
 

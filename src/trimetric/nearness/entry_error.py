@@ -36,7 +36,8 @@ class EntryError(ValueError):
         more: int = 0,
         remedy: Remedy | None = None,
     ) -> None:
-        self.expected, self.cells, self.more, self.remedy = expected, cells, more, remedy
+        self.expected, self.cells, self.more = expected, cells, more
+        self.remedy: Remedy | None = remedy
         self.values = [float(matrix[cell]) for cell in cells]
         super().__init__(expected)
 
