@@ -113,12 +113,12 @@ def test_whole_units() -> None:
 # One interface
 
 
-def test_automatic_choice_measures() -> None:
+def test_automatic_choice_counts_work() -> None:
     graph = tm.graphs.torus3d(seed=0, side=8)
     paths = ShortestPaths(graph, jobs=1, progress="silent")
     ends = tm.graphs.random_pairs(graph.num_nodes, 600, seed=0)
     found = paths.pairs(*ends.T)
-    assert set(paths.milliseconds) == {"bidirectional", "landmarks"}
+    assert set(paths.work) == {"bidirectional", "landmarks"}
     np.testing.assert_allclose(found, dijkstra(graph.to_scipy())[ends[:, 0], ends[:, 1]], rtol=1e-12)
     np.testing.assert_allclose(paths.one_to_many(3, [5, 9]), paths.pairs([3, 3], [5, 9]))
     directed = ShortestPaths(random_graph(1), progress="silent")

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -35,17 +35,18 @@ def write_checkpoint(path: Path, tensors: dict[str, Tensor], state: dict[str, An
 
     def keep_the_one_before(_: Path) -> None:
         if path.exists():
-            kept = path.with_name(path.name + ".keeping")
-            kept.unlink(missing_ok=True)
-            os.link(path, kept)
-            kept.replace(previous(path))
+            # Not by a rename of a new link: where both names are links to one file already, since a process was killed
+            # right here, a rename does nothing and leaves the new link behind.
+            previous(path).unlink(missing_ok=True)
+            os.link(path, previous(path))
 
     write_file(path, tensors, state, form=CHECKPOINT, before=keep_the_one_before)
 
 
 def remove_checkpoint(path: Path) -> None:
-    """The newest and the one before it, when a run needs them no more."""
-    for file in (path, previous(path)):
+    """Remove the newest and the one before it, when a run needs them no more."""
+    # The newest last: killed in between, a run that is given again ends at once.
+    for file in (previous(path), path):
         file.unlink(missing_ok=True)
 
 
@@ -76,6 +77,7 @@ def write_file(
         raise WriteError(path, error) from error
     with replacing(path) as stream:
         stream.write(content)
+        _order_metadata(stream)
         sync(stream)
         if before is not None:
             before(Path(stream.name))
@@ -93,6 +95,18 @@ def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         seen.add(storage.data_ptr())
         own[name] = value
     return own
+
+
+def _order_metadata(file: BinaryIO) -> None:
+    """Sort the metadata, which safetensors writes in a random order, so that equal contents are equal bytes."""
+    file.seek(0)
+    length = int.from_bytes(file.read(8), "little")
+    header = json.loads(file.read(length))
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    if len(text) <= length:  # else they are escaped in another way there, and only the order stays random
+        file.seek(8)
+        file.write(text.ljust(length))
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trimetric import checks
 from trimetric.graphs.cache import ArrayCache, content_key
-from trimetric.graphs.engines import Engine, EngineName, is_road_like, make_engine
+from trimetric.graphs.engines import Engine, EngineName, is_road_like, make_engine, work
 from trimetric.graphs.extras import installed
 from trimetric.graphs.graph import Graph, Nodes, node_numbers
 from trimetric.graphs.parallel import in_parallel
@@ -19,7 +18,7 @@ from trimetric.graphs.trees import distances_from, distances_to
 from trimetric.progress import Shown, WorkProgress
 
 CHUNK = 1000  # pairs a call: seconds of work at most, and one file of the cache
-TRIED = 16  # pairs, to measure an engine by
+TRIED = 16  # pairs, to choose an engine by
 FEW = 500  # pairs that are not worth landmarks
 
 Distances = NDArray[np.float64]
@@ -29,8 +28,9 @@ class ShortestPaths:
     """Distances of a graph: of pairs, from one node to many, and from and to some nodes.
 
     With engine="auto" road networks (`is_road_like`) get a contraction hierarchy; for other graphs bidirectional
-    Dijkstra and the same guided by landmarks are both tried on a few pairs, and the faster one is taken.  Without numba
-    and RoutingKit there is SciPy.  All of them are exact, up to the rounding of sums.
+    Dijkstra and the same guided by landmarks are both tried on a few pairs, and the one with less work is taken (by the
+    number of nodes, so that every run takes the same).  Without numba and RoutingKit there is SciPy.  All of them are
+    exact, up to the rounding of sums.
 
     >>> from trimetric.graphs import ShortestPaths, torus3d
     >>> paths = ShortestPaths(torus3d(seed=0, side=5), progress="silent")
@@ -60,8 +60,8 @@ class ShortestPaths:
         self.progress: Shown = progress
         self.wanted: EngineName | Literal["auto"] = engine
         self.cache = None if cache is None else ArrayCache(cache)
-        self.milliseconds: dict[str, float] = {}
-        """What a pair took each engine that was tried."""
+        self.work: dict[str, float] = {}
+        """What a pair costs each engine that was tried, in nodes of an unguided search."""
         self._engines: dict[EngineName, Engine] = {}
 
     def pairs(self, sources: ArrayLike, targets: ArrayLike) -> Distances:
@@ -82,7 +82,7 @@ class ShortestPaths:
                     shown.advance(len(found[part]), known=True)
             if not missing:
                 return found
-            engine = self.engine(sum(len(found[part]) for part in missing))
+            engine = self.engine(len(starts))  # not of what is missing: a run that resumes must take the same one
             calls = [(*engine.arrays, starts[part], ends[part]) for part in missing]
             results = in_parallel(engine.function, calls, jobs=self.jobs if engine.portable else 1)
             for part, result in zip(missing, results, strict=True):
@@ -118,23 +118,15 @@ class ShortestPaths:
             return self._engine("scipy")
         if count <= FEW:
             return self._engine("bidirectional")
-        if not {"bidirectional", "landmarks"} <= self.milliseconds.keys():
-            for name in ("bidirectional", "landmarks"):
-                self.milliseconds[name] = self._measured(name)
-        return self._engine(min(("bidirectional", "landmarks"), key=lambda name: self.milliseconds[name]))
+        if not self.work:
+            tried = np.random.default_rng(0).integers(self.graph.num_nodes, size=(2, TRIED))
+            self.work = {name: work(self._engine(name), *tried) for name in ("bidirectional", "landmarks")}
+        return self._engine(min(("bidirectional", "landmarks"), key=lambda name: self.work[name]))
 
     def _engine(self, name: EngineName) -> Engine:
         if name not in self._engines:
             self._engines[name] = make_engine(name, self.graph)
         return self._engines[name]
-
-    def _measured(self, name: EngineName) -> float:
-        engine = self._engine(name)
-        sources, targets = np.random.default_rng(0).integers(self.graph.num_nodes, size=(2, TRIED))
-        engine.distances(sources[:1], targets[:1])  # compiles
-        start = time.perf_counter()
-        engine.distances(sources, targets)
-        return (time.perf_counter() - start) / TRIED * 1e3
 
     def _key(self, sources: Nodes, targets: Nodes) -> str:
         return content_key("pairs", self.graph.digest, sources, targets)
