@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo report test browser lint bench clean
+.PHONY: demo report test browser lint chaos bench clean
 .DEFAULT_GOAL := demo
 
 demo: .venv/ready  ## Fit the four-node graph of Figure 1, audit the result, draw it
@@ -21,6 +21,11 @@ lint: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+
+KILLS ?= 100
+SEED ?= 0
+chaos: .venv/ready  ## Kill every command that writes with -9 at random moments; all must end as if undisturbed
+	PYTHONPATH=tests $(BIN)/python -m chaos --kills $(KILLS) --seed $(SEED)
 
 report: .venv/ready  ## The page that sets our tables and figures beside the paper's, from the ledgers
 	$(BIN)/python -m reproduction report

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import random
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -137,51 +133,6 @@ def test_resuming_is_bit_identical(tmp_path: Path, stop_after: int, options: dic
     again = with_dropout(0)
     assert tm.fit(again, pairs, targets, checkpoint=file, **data).epochs == history.epochs  # type: ignore[arg-type]
     assert_same(weights(undisturbed), weights(again))
-
-
-SCRIPT = """
-import sys, torch
-torch.set_num_threads(1)
-sys.path.insert(0, {tests!r})
-import test_training as t
-import trimetric as tm
-objects, pairs, targets = t.problem(40)
-trained = t.model()
-print("ready", flush=True)
-config = tm.TrainingConfig(epochs=60, batch_size=16, learning_rate=1e-2, checkpoint_seconds=0.02)
-tm.fit(trained, pairs, targets, objects=objects, config=config, checkpoint={file!r}, progress="silent")
-torch.save(t.weights(trained), {out!r})
-"""
-
-
-def train_in_a_process(tmp_path: Path, name: str) -> subprocess.Popen[str]:
-    script = SCRIPT.format(
-        tests=str(Path(__file__).parent), file=str(tmp_path / f"{name}.safetensors"), out=str(tmp_path / f"{name}.pt")
-    )
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    with process.stdout as lines:  # type: ignore[union-attr]
-        assert lines.readline() == "ready\n"
-    return process
-
-
-def test_killed_at_20_random_moments_it_ends_bit_identical(tmp_path: Path) -> None:
-    assert train_in_a_process(tmp_path, "undisturbed").wait() == 0
-    moments = random.Random(0)
-    kills = 0
-    while True:
-        process = train_in_a_process(tmp_path, "killed")
-        if kills < 20:
-            time.sleep(moments.uniform(0.0, 0.35))
-            process.send_signal(signal.SIGKILL)
-            if process.wait() == 0:
-                break  # it was faster
-            kills += 1
-        else:
-            assert process.wait() == 0
-            break
-    assert kills >= 10
-    one, other = (torch.load(tmp_path / f"{name}.pt", weights_only=True) for name in ("undisturbed", "killed"))
-    assert_same(one, other)
 
 
 def finished_run(tmp_path: Path) -> Path:

@@ -1,0 +1,273 @@
+"""A campaign of kills: run, kill, check, run again, and in the end compare with the undisturbed run."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chaos import runner
+from chaos.scenarios import Aim, Scenario
+from chaos.state import damage, differences, digests, fell, saved_versions
+
+ROOT = Path(__file__).parent.parent.parent
+PATIENCE = 600.0
+"""seconds after which a run counts as blocked"""
+POLL = 0.0005
+
+
+@dataclass
+class Tally:
+    """What came of the kills of one scenario."""
+
+    scenario: str
+    kills: int = 0
+    aimed: int = 0
+    """at a file that is being written, or just before a file is changed"""
+    resumed: int = 0
+    """runs after a kill that had something to build on"""
+    identical: int = 0
+    """kills that broke nothing, and whose folder ended as the undisturbed one"""
+    seconds: float = 0.0
+    """of the undisturbed run"""
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Undisturbed:
+    """A scenario's folder before and after a run that nothing disturbed."""
+
+    template: Path
+    before: dict[str, str]
+    after: dict[str, str]
+    seconds: float
+    changes: int
+    versions: frozenset[str]
+
+
+class Commands:
+    """Starts and kills the processes of one scenario."""
+
+    def __init__(self, scenario: Scenario, scratch: Path) -> None:
+        self.scenario = scenario
+        self.scratch = scratch
+        (scratch / "tmp").mkdir(parents=True)
+        self.log = scratch / "log.txt"
+        path = os.pathsep.join(str(folder) for folder in (ROOT / "src", ROOT, ROOT / "tests"))
+        places = {name: str(scratch / "tmp") for name in ("TMPDIR", "JOBLIB_TEMP_FOLDER")}
+        # Bit-identical weights are promised for the same number of threads.
+        self.environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", **places}
+
+    def start(self, folder: Path, *, plain: bool = False, **variables: object) -> subprocess.Popen[bytes]:
+        """The command of the scenario, as a user gives it or by the runner that can be killed at a change."""
+        scenario = self.scenario
+        launcher = ["-m"] if plain else [runner.__file__]
+        if scenario.checkpoint_seconds is not None and not plain:
+            variables = {runner.CHECKPOINT_SECONDS: scenario.checkpoint_seconds, **variables}
+        with self.log.open("wb") as log:
+            return subprocess.Popen(
+                [sys.executable, *launcher, scenario.module, *scenario.arguments],
+                cwd=folder,
+                env={**self.environment, **{name: str(value) for name, value in variables.items()}},
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def finish(self, process: subprocess.Popen[bytes]) -> str:
+        """Wait for its end; what went wrong, if anything."""
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.kill(process)
+            return f"blocked for {PATIENCE:.0f} s"
+        return self.problem(self.kill(process))
+
+    def kill(self, process: subprocess.Popen[bytes]) -> int:
+        """Kill the whole group, and wait for its end; the exit code, -SIGKILL unless it had ended before."""
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        code = process.wait()
+        for file in Path("/dev/shm").glob(f"sem.loky-{process.pid}-*"):
+            file.unlink(missing_ok=True)  # of joblib, whose own cleaner is killed with the group
+        return code
+
+    def problem(self, code: int) -> str:
+        """What an exit code other than 0 means."""
+        return "" if code == 0 else f"exit code {code}: {self.log.read_text(errors='replace').strip()[-500:]}"
+
+
+def undisturbed(scenario: Scenario, commands: Commands, *, plain: bool) -> Undisturbed:
+    """Prepare a folder and run the command in a copy of it; where `plain`, also as a user would, to the same end."""
+    template, folder, count = (commands.scratch / name for name in ("template", "undisturbed", "count.txt"))
+    template.mkdir()
+    scenario.prepare(template)
+    before = digests(template)
+    seconds = _run(commands, folder, template, **{runner.COUNT_FILE: count})
+    after = digests(folder)
+    if plain:
+        seconds = _run(commands, commands.scratch / "plain", template, plain=True)
+        if problems := differences(digests(commands.scratch / "plain"), after):
+            raise RuntimeError(f"{scenario.name}: two undisturbed runs differ: {'; '.join(problems)}")
+    versions = saved_versions(commands.scratch) if scenario.module == "chaos.saving" else frozenset()
+    return Undisturbed(template, before, after, seconds, int(count.read_text()), versions)
+
+
+def _run(commands: Commands, folder: Path, template: Path, *, plain: bool = False, **variables: object) -> float:
+    shutil.copytree(template, folder)
+    start = time.monotonic()
+    if problem := commands.finish(commands.start(folder, plain=plain, **variables)):
+        raise RuntimeError(f"{commands.scenario.name}: the undisturbed run failed: {problem}")
+    return time.monotonic() - start
+
+
+def kill_once(commands: Commands, folder: Path, aim: Aim, expected: Undisturbed, generator: random.Random) -> int:
+    """Run the command and kill it; the exit code, other than -SIGKILL where it ended before."""
+    if aim == "change":
+        process = commands.start(folder, **{runner.KILL_AT: generator.randint(1, expected.changes)})
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(PATIENCE)
+        return commands.kill(process)
+    process = commands.start(folder)
+    moment = time.monotonic() + generator.uniform(0, expected.seconds)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(max(moment - time.monotonic(), 0))
+    if aim == "write":
+        known = expected.before.keys() | expected.after.keys()
+        deadline = time.monotonic() + PATIENCE
+        while process.poll() is None and time.monotonic() < deadline and not _is_written(folder, known):
+            time.sleep(POLL)
+    return commands.kill(process)
+
+
+def _is_written(folder: Path, known: set[str]) -> bool:
+    """Whether there is a file that is neither an input, an output nor a checkpoint in its place."""
+    return any(
+        path.suffix not in (".checkpoint", ".previous") and str(path.relative_to(folder)) not in known
+        for path in _files(folder)
+    )
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:  # it may be renamed meanwhile
+        found = list(entries)
+        yield from (Path(entry.path) for entry in found if not entry.is_dir())
+        for inner in (entry for entry in found if entry.is_dir()):
+            yield from _files(Path(inner.path))
+
+
+def episode(
+    commands: Commands, folder: Path, expected: Undisturbed, kills: int, generator: random.Random, tally: Tally
+) -> None:
+    """Kill a command several times in a row, let it finish, and compare."""
+    scenario, killed, problems = commands.scenario, 0, []
+    shutil.copytree(expected.template, folder)
+    progress, ended = scenario.progress(folder), False
+    for _ in range(kills):
+        aim = generator.choice(scenario.aims)
+        tally.resumed += killed > 0 and any(progress)
+        code = kill_once(commands, folder, aim, expected, generator)
+        if code != -signal.SIGKILL:
+            ended, problems = True, list(filter(None, [commands.problem(code)]))
+            break
+        killed += 1
+        tally.aimed += aim != "moment"
+        problems = damage(folder, expected.before, expected.after, versions=expected.versions)
+        if problems:
+            break
+        progress, is_less = fell(scenario, folder, progress)
+        if is_less and not expected.after.items() <= digests(folder).items():
+            problems = ["what an earlier kill had left is lost"]
+            break
+    if not problems and not ended:
+        tally.resumed += any(progress)
+        problems = list(filter(None, [commands.finish(commands.start(folder))]))
+    problems = problems or differences(digests(folder), expected.after)
+    tally.kills += killed
+    if problems:
+        tally.problems += [f"{scenario.name}, {folder}: {problem}" for problem in problems]
+    else:
+        tally.identical += killed
+        shutil.rmtree(folder)
+
+
+def run_scenario(
+    scenario: Scenario,
+    kills: int,
+    *,
+    seed: int,
+    scratch: Path,
+    in_a_row: int = 4,
+    plain: bool = True,
+    tell: Callable[[Tally], None] = lambda _: None,
+) -> Tally:
+    """Kill one command again and again.
+
+    Args:
+        scenario: the command.
+        kills: in all.
+        seed: of the moments.
+        scratch: a folder for all files; those that came out wrong stay there.
+        in_a_row: kills before the command is left to finish; fewer where it ends before one.
+        plain: whether to compare with a run as a user starts it, too.
+        tell: called after each time that it was left to finish.
+    """
+    generator = random.Random(f"{seed} {scenario.name}")
+    commands = Commands(scenario, scratch)
+    expected = undisturbed(scenario, commands, plain=plain)
+    tally = Tally(scenario.name, seconds=expected.seconds)
+    tell(tally)
+    number = 0
+    while tally.kills < kills and not tally.problems:
+        planned = min(in_a_row, kills - tally.kills)
+        episode(commands, scratch / f"killed {number}", expected, planned, generator, tally)
+        number += 1
+        tell(tally)
+    return tally
+
+
+def campaign(
+    scenarios: Sequence[Scenario],
+    *,
+    kills: int,
+    seed: int,
+    scratch: Path,
+    processes: int = 2,
+    tell: Callable[[Tally], None] = lambda _: None,
+) -> list[Tally]:
+    """Share out kills to scenarios, and run these in parallel.
+
+    Args:
+        scenarios: the commands.
+        kills: of all of them together.
+        seed: of the moments.
+        scratch: a folder for all their files; those that came out wrong stay there.
+        processes: commands that run at a time.
+        tell: called after each episode, by one thread at a time.
+    """
+    each, more = divmod(kills, len(scenarios))
+    lock = threading.Lock()
+
+    def told(tally: Tally) -> None:
+        with lock:
+            tell(tally)
+
+    def run(job: tuple[int, Scenario]) -> Tally:
+        number, scenario = job
+        return run_scenario(
+            scenario, each + (number < more), seed=seed, scratch=scratch / f"scenario {number}", tell=told
+        )
+
+    with ThreadPoolExecutor(processes) as threads:
+        return list(threads.map(run, enumerate(scenarios)))
