@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo report test browser lint chaos bench clean
+.PHONY: demo report test fuzz browser lint chaos bench clean
 .DEFAULT_GOAL := demo
 
 demo: .venv/ready  ## Fit the four-node graph of Figure 1, audit the result, draw it
@@ -10,6 +10,11 @@ demo: .venv/ready  ## Fit the four-node graph of Figure 1, audit the result, dra
 
 test: .venv/ready lint browser  ## Everything that CI runs
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+MINUTES ?= 30
+SEED ?= 0
+fuzz: .venv/ready  ## Strange files for every reader, for MINUTES; what breaks a promise is kept in out/fuzz
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 browser:  ## Debian's Chromium, which the test of the report opens; where it cannot be had, that test is skipped
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \

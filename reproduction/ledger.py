@@ -23,6 +23,7 @@ from reproduction.rows import Row
 
 RESULTS = Path(__file__).parent / "results"
 NAMES = {field.name for field in fields(Row)}
+KINDS = {"experiment": str, "config": str, "seed": int, "metric": str, "epochs": int, "settings": dict, "run": str}
 
 
 @dataclass(frozen=True)
@@ -173,8 +174,13 @@ class _Contents:
 def _parse(line: bytes) -> Row | None:
     try:
         fields = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(fields, dict) or set(fields) != NAMES:
         return None
-    return Row(**{**fields, "part": tuple(fields["part"])})
+    part = fields["part"]
+    if not isinstance(part, list) or len(part) != 2 or not all(type(number) is int for number in part):
+        return None
+    if any(type(fields[name]) is not kind for name, kind in KINDS.items()):
+        return None
+    return Row(**{**fields, "part": tuple(part)})

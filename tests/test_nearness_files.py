@@ -76,7 +76,7 @@ def test_files(tmp_path: Path) -> None:
         ("d.csv", "0,1\n1", "d.csv, line 2: expected 2 columns as before, got 1"),
         ("d.csv", "0,1\n1,x", "d.csv, line 2: expected a number, got 'x'"),
         ("d.txt", "# from to\n0 1\n\n1 x", "d.txt, line 4: expected a number, got 'x'"),
-        ("d.npy", "no array", "d.npy: cannot be read as arrays of NumPy"),
+        ("d.npy", "no array", "d.npy: expected arrays of NumPy"),
         ("t.tsp", "DIMENSION: x\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n1\n", "t.tsp: DIMENSION: expected a"),
         ("t.tsp", "EDGE_WEIGHT_TYPE: EUC_2D\n", "t.tsp: expected EDGE_WEIGHT_TYPE EXPLICIT with a matrix, got EUC_2D"),
         (

@@ -119,7 +119,11 @@ MALFORMED: dict[str, tuple[str, str | bytes | None, str]] = {
     "missing": ("p.csv", None, "p.csv: no such file"),
     "suffix": ("p.xlsx", "x", "p.xlsx: expected a name that ends in .csv, .tsv, .parquet or .npz"),
     "no Parquet": ("p.parquet", "from,to\n", "p.parquet: cannot be read as Parquet"),
-    "no NPZ": ("p.npz", "from,to\n", "p.npz: cannot be read as arrays of NumPy"),
+    "no NPZ": (
+        "p.npz",
+        "from,to\n",
+        "p.npz: expected arrays of NumPy (.npy or .npz), got a file that begins with b'from,t'",
+    ),
 }
 
 
@@ -144,7 +148,10 @@ def test_malformed_arrays(tmp_path: Path) -> None:
         "row 2: distance: expected a number >= 0, got -1.0": {**ends, "distance": [1, -1]},
         "expected columns of one length": {**ends, "distance": [1, 2, 3]},
         "from: expected a column of whole numbers or text": {**ends, "from": [0.5, 1.5], "distance": [1, 2]},
-        "cannot be read as arrays": {**ends, "distance": np.array([{}, {}], dtype=object)},
+        "distance: expected an array of numbers or text, got Python objects": {
+            **ends,
+            "distance": np.array([{}, {}], dtype=object),
+        },
     }
     for message, arrays in cases.items():
         np.savez(tmp_path / "p.npz", **arrays)

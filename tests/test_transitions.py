@@ -130,7 +130,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"text\.npz: "):
         read_transitions(tmp_path / "text.npz")
     np.save(tmp_path / "one.npy", np.zeros(3))
-    with pytest.raises(ValueError, match=r"expected an \.npz archive of arrays of numbers: got a single array"):
+    with pytest.raises(ValueError, match=r"expected an \.npz archive of arrays of numbers, got a single array"):
         read_transitions(tmp_path / "one.npy")
 
 

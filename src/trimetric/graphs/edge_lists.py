@@ -9,7 +9,7 @@ import numpy as np
 from trimetric.graphs.graph import Graph
 from trimetric.tables.columns import read_table
 from trimetric.tables.errors import InputError
-from trimetric.tables.pairs import check_distances
+from trimetric.tables.pairs import NO_EDGE, check_distances
 
 
 def read_edge_list(
@@ -20,6 +20,7 @@ def read_edge_list(
     weight: str = "weight",
     two_way: bool = False,
     largest: bool = False,
+    hint: str = "",
 ) -> Graph:
     """A graph from a CSV, TSV, Parquet or NPZ file with columns of two ids and a weight >= 0.
 
@@ -32,10 +33,11 @@ def read_edge_list(
         weight: the column of the weights.
         two_way: whether each edge may be walked in both directions (the graph is undirected).
         largest: whether to take the largest strongly connected component of several, which are an error otherwise.
+        hint: what to say after an error about a missing column.
     """
     file = Path(file)
-    table = read_table(file, ids=[source, target], numbers=[weight])
-    check_distances(table, weight, unreachable=False)
+    table = read_table(file, ids=[source, target], numbers=[weight], hint=hint)
+    check_distances(table, weight, unreachable=False, remedy=NO_EDGE)
     names = np.array(list(table.names), dtype=object)
     graph = Graph.from_arcs(
         len(names), table.codes[source], table.codes[target], table.numbers[weight], directed=not two_way, names=names

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from trimetric import checks
 from trimetric.graphs.extras import optional
 from trimetric.graphs.graph import Graph
+from trimetric.tables.arrays import one_line
 from trimetric.tables.errors import InputError, existing
 
 # Kilometres an hour where no limit is given: about what cars reach, lights and crossings included.
@@ -33,6 +34,7 @@ SPEEDS: dict[str, float] = {
     "road": 30,
 }
 OF_THE_LIMIT = 0.85
+SLOWEST, FASTEST = 1, 1000
 MILE = 1.609344
 EARTH_RADIUS = 6_371_008.8
 RESOLUTION = 1000  # weights are whole millimetres or milliseconds, so that engines of whole numbers are exact
@@ -72,10 +74,10 @@ def read_osm(
     if weight == "time":
         weights /= speeds / 3.6
     weights = np.maximum(np.rint(weights * RESOLUTION), 1) / RESOLUTION
-    graph = Graph.from_arcs(
-        len(names), tails, heads, weights, directed=not symmetrise, coordinates=coordinates, names=names
-    )
     try:
+        graph = Graph.from_arcs(
+            len(names), tails, heads, weights, directed=not symmetrise, coordinates=coordinates, names=names
+        )
         return graph.connected(largest=largest)
     except ValueError as error:
         raise InputError(f"{file}: {error}") from None
@@ -117,8 +119,9 @@ def _ways(
                 if way != ONWARD:
                     arcs.append((there, here))
                     speeds.append(speed)
-    except RuntimeError as error:
-        raise InputError(f"{file}: cannot be read as OpenStreetMap data ({error})") from None
+    # ValueError: tags that are no UTF-8.
+    except (RuntimeError, ValueError, OverflowError, MemoryError, osmium.InvalidLocationError) as error:
+        raise InputError(f"{file}: cannot be read as OpenStreetMap data ({one_line(error)})") from None
     ends = np.array(arcs, np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1], np.array(speeds), places
 
@@ -153,4 +156,5 @@ def speed_of(tags: dict[str, str]) -> float:
         value = float(limit.split()[0]) * (MILE if "mph" in limit else 1)
     except (ValueError, IndexError):  # such as "none" or "PT:urban"
         value = 0.0
-    return OF_THE_LIMIT * value if 0 < value < float("inf") else SPEEDS[tags.get("highway") or "road"]
+    # Slower than on foot, or faster than any car: a slip of the pen.
+    return OF_THE_LIMIT * value if SLOWEST <= value <= FASTEST else SPEEDS[tags.get("highway") or "road"]

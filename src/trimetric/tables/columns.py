@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trimetric.printable import shown
+from trimetric.memory import as_gib, available_memory
+from trimetric.printable import printable, shown
+from trimetric.tables.arrays import one_line, stored_arrays
 from trimetric.tables.errors import InputError, existing, unknown_suffix
-from trimetric.tables.text import DELIMITERS, row_and_line, text_rows
+from trimetric.tables.text import DELIMITERS, number_hint, row_and_line, separator_of, text_rows
 
 LARGEST = float(np.finfo(np.float32).max)  # what a network can read
 CHUNK = 1 << 10  # small: rows that stay in cache are transposed faster
 ARRAYS = (".parquet", ".npz")
+MOST_COLUMNS = 100_000  # of a matrix in an archive
 
 
 @dataclass
@@ -29,9 +32,11 @@ class Table:
         names: the different ids of all id columns, in the order in which they came.
         codes: for each id column, the numbers of its ids in `names`.
         numbers: the columns of numbers; NaN and infinities are left for the caller to judge.
+        separator: between the cells of a text file; None for other kinds.
     """
 
     file: Path
+    separator: str | None = None
     names: dict[str, int] = field(default_factory=dict)
     codes: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     numbers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
@@ -41,17 +46,17 @@ class Table:
 
     def where(self, row: int) -> str:
         """The place of a row, for a message."""
-        if self.file.suffix.lower() in DELIMITERS:
-            return f"{self.file}, line {row_and_line(self.file, row)[0]}"
+        if self.separator is not None:
+            return f"{self.file}, line {row_and_line(self.file, row, self.separator)[0]}"
         return f"{self.file}, row {row + 1}"
 
     def error(self, row: int, column: str, expected: str) -> InputError:
         """What was expected in a column of numbers, and what came."""
         got = repr(float(self.numbers[column][row]))
-        if self.file.suffix.lower() in DELIMITERS:
-            header = [cell.strip() for cell in next(text_rows(self.file))]
-            got = shown(row_and_line(self.file, row)[1][header.index(column)])
-        return InputError(f"{self.where(row)}: {column}: expected {expected}, got {got}")
+        if self.separator is not None:
+            header = [cell.strip() for cell in next(text_rows(self.file, self.separator))]
+            got = shown(row_and_line(self.file, row, self.separator)[1][header.index(column)])
+        return InputError(f"{self.where(row)}: {printable(column, limit=80)}: expected {expected}, got {got}")
 
 
 def first(mask: NDArray[np.bool_]) -> int | None:
@@ -81,22 +86,23 @@ def read_table(
         raise unknown_suffix(file, ".csv", ".tsv", *ARRAYS)
     table = Table(existing(file))
     if suffix in DELIMITERS:
-        rows = text_rows(file)
+        table.separator = separator_of(file, wanted=[*ids, *(numbers or ())])
+        rows = text_rows(file, table.separator)
         header = [cell.strip() for cell in next(rows, [])]
         if not header:
             raise InputError(f"{file}: expected a header and rows, got an empty file")
         chosen = _chosen(file, header, ids, numbers, optional, hint)
         _fill_from_text(table, rows, header, ids, chosen)
     else:
-        arrays = _parquet(file) if suffix == ".parquet" else _npz(file)
-        chosen = _chosen(file, list(arrays), ids, numbers, optional, hint)
+        names, arrays = _parquet(file) if suffix == ".parquet" else _npz(file)
+        chosen = _chosen(file, names, ids, numbers, optional, hint)
         for name in ids:
             table.codes[name] = _codes_of_array(table, name, arrays[name]())
         for name in chosen:
             table.numbers[name] = _numbers_of_array(table, name, arrays[name]())
         if len({len(column) for column in (*table.codes.values(), *table.numbers.values())}) > 1:
             lengths = {name: len(column) for name, column in (*table.codes.items(), *table.numbers.items())}
-            raise InputError(f"{file}: expected columns of one length, got {lengths}")
+            raise InputError(f"{file}: expected columns of one length, got {shown(lengths)}")
     if len(table) == 0:
         raise InputError(f"{file}: expected at least one row, got none")
     return table
@@ -115,7 +121,7 @@ def _chosen(
         numbers = [name for name in header if name not in ids]
     for name in (*ids, *numbers):
         if name not in header:
-            found = ", ".join(shown(cell, limit=40) for cell in header[:8]) + (", ..." if len(header) > 8 else "")
+            found = ", ".join(shown(cell, limit=30) for cell in header[:8]) + (", ..." if len(header) > 8 else "")
             raise InputError(f"{file}: expected a column {name!r}, got the columns {found}{hint}")
     chosen = [*numbers, *(name for name in optional if name in header and name not in numbers)]
     for name in (*ids, *chosen):
@@ -153,8 +159,8 @@ def _fill_from_text(
                 values[name].append(floats(cells))
             except ValueError:
                 row = next(i for i, cell in enumerate(cells) if not is_number(cell))
-                where = table.where(done + row)
-                raise InputError(f"{where}: {name}: expected a number, got {shown(cells[row])}") from None
+                where, cell = f"{table.where(done + row)}: {printable(name, limit=80)}", cells[row]
+                raise InputError(f"{where}: expected a number, got {shown(cell)}{number_hint(cell)}") from None
         done += len(chunk)
     table.codes = {name: np.concatenate(parts) for name, parts in codes.items()}
     table.numbers = {name: np.concatenate(parts) for name, parts in values.items()}
@@ -176,29 +182,33 @@ def is_number(cell: str) -> bool:
 
 
 def _codes_of_array(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.int64]:
-    if column.ndim != 1 or column.dtype.kind not in "iuUTO":
-        raise InputError(
-            f"{table.file}: {name}: expected a column of whole numbers or text, got shape {column.shape} of "
-            f"{column.dtype}"
-        )
+    _check_kind(table, name, column, "iuUTO", "whole numbers or text")
     if column.dtype.kind == "O":
         missing = first(np.array([not isinstance(cell, str) or not cell for cell in column], dtype=bool))
         if missing is not None:
             raise InputError(f"{table.where(missing)}: {name}: expected an id, got {shown(column[missing])}")
     different, inverse = np.unique(column, return_inverse=True)
+    if column.dtype.kind == "U" and len(different) and not different[0]:
+        raise InputError(f"{table.where(int((column == '').argmax()))}: {name}: expected an id, got nothing")
     numbers = [table.names.setdefault(str(cell), len(table.names)) for cell in different.tolist()]
     return np.array(numbers, np.int64)[inverse]
 
 
 def _numbers_of_array(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
-    if column.ndim != 1 or column.dtype.kind not in "iuf":
-        raise InputError(
-            f"{table.file}: {name}: expected a column of numbers, got shape {column.shape} of {column.dtype}"
-        )
-    return column.astype(np.float64)
+    _check_kind(table, name, column, "iuf", "numbers")
+    with np.errstate(over="ignore"):  # numbers beyond float64 become infinite, and are refused as such
+        return column.astype(np.float64)
 
 
-Columns = dict[str, Callable[[], NDArray[Any]]]
+def _check_kind(table: Table, name: str, column: NDArray[Any], kinds: str, expected: str) -> None:
+    if column.ndim != 1 or column.dtype.kind not in kinds:
+        place = f"{table.file}: {printable(name, limit=80)}"
+        got = f"shape {column.shape} of {column.dtype}"
+        raise InputError(f"{place}: expected a column of {expected}, got {got}")
+
+
+Columns = tuple[list[str], dict[str, Callable[[], NDArray[Any]]]]
+"""The names of the columns as they came, and how to read each."""
 
 
 def _parquet(file: Path) -> Columns:
@@ -207,49 +217,45 @@ def _parquet(file: Path) -> Columns:
         from pyarrow import parquet
     except ImportError:
         raise InputError(f"{file}: Parquet files need the extra: pip install 'trimetric[tables]'") from None
+    # KeyError: a name that the schema has and the columns do not.
+    damaged = (pa.ArrowException, OSError, KeyError, ValueError, OverflowError)
     try:
         content = parquet.ParquetFile(file)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{file}: cannot be read as Parquet ({_one_line(error)})") from None
+        names, rows = content.schema_arrow.names, content.metadata.num_rows
+    except damaged as error:
+        raise InputError(f"{file}: cannot be read as Parquet ({one_line(error)})") from None
+    if 8 * rows > available_memory():  # a few bytes can stand for any number of equal rows
+        raise InputError(f"{file}: expected columns that fit in memory, got {rows:,} rows, {as_gib(8 * rows)} each")
 
     def column(name: str) -> NDArray[Any]:
-        values = content.read(columns=[name]).column(name)
-        if pa.types.is_dictionary(values.type):
-            values = values.cast(values.type.value_type)
-        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type) or values.null_count == 0:
+        place = f"{file}: {printable(name, limit=80)}"
+        try:
+            values = content.read(columns=[name]).column(name)
+            if pa.types.is_dictionary(values.type):
+                values = values.cast(values.type.value_type)
+            text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+            # Whole numbers with gaps come as floats otherwise, and ids such as 7.0.
+            if values.null_count and pa.types.is_integer(values.type):
+                row = values.is_null().to_numpy().argmax()
+                raise InputError(f"{file}, row {row + 1}: {printable(name, limit=80)}: expected a number, got nothing")
             cells = values.to_numpy()
-            return cells.astype(object) if cells.dtype.kind in "UT" else cells
-        # Whole numbers with gaps come as floats otherwise, and ids such as 7.0.
-        if pa.types.is_integer(values.type):
-            row = values.is_null().to_numpy().argmax()
-            raise InputError(f"{file}, row {row + 1}: {name}: expected a number, got nothing")
-        return values.to_numpy()
+        except InputError:
+            raise
+        except damaged as error:
+            raise InputError(f"{place}: cannot be read ({one_line(error)})") from None
+        if len(cells) != rows:
+            raise InputError(f"{place}: expected {rows:,} rows, got {len(cells):,}")
+        return cells.astype(object) if text and cells.dtype.kind in "UT" else cells
 
-    return {name: lambda name=name: column(name) for name in content.schema_arrow.names}
+    return names, {name: lambda name=name: column(name) for name in names}
 
 
 def _npz(file: Path) -> Columns:
-    arrays = load_arrays(file)
-    columns: Columns = {}
-    for name, array in arrays.items():
-        if array.ndim == 2:
-            columns.update({f"{name}[{i}]": lambda c=array[:, i]: c for i in range(array.shape[1])})
+    columns: dict[str, Callable[[], NDArray[Any]]] = {}
+    for name, array in stored_arrays(file).items():
+        if array.ndim == 2 and array.shape[1] <= MOST_COLUMNS:
+            matrix = cache(array.read)
+            columns.update({f"{name}[{i}]": lambda i=i, m=matrix: m()[:, i] for i in range(array.shape[1])})
         else:
-            columns[name] = lambda array=array: array
-    return columns
-
-
-def load_arrays(file: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of an NPY (named "") or NPZ file.  Nothing in it is executed."""
-    try:
-        content = np.load(existing(file), allow_pickle=False)
-        if isinstance(content, np.ndarray):
-            return {"": content}
-        with content:
-            return {name: content[name] for name in content.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{file}: cannot be read as arrays of NumPy ({_one_line(error)})") from None
-
-
-def _one_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+            columns[name] = array.read
+    return list(columns), columns

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trimetric.tables.columns import read_table
 from trimetric.tables.errors import InputError
 from trimetric.tables.matrix import pairs_of_matrix
-from trimetric.tables.pairs import PairTable, check_distances
+from trimetric.tables.pairs import NO_EDGE, PairTable, check_distances
 
 MAX_OBJECTS = 3000
 
@@ -39,7 +39,7 @@ def read_edges(
         hint: what to say after an error about a missing column.
     """
     table = read_table(file, ids=[source, target], numbers=[weight], hint=hint)
-    check_distances(table, weight, unreachable=False)
+    check_distances(table, weight, unreachable=False, remedy=NO_EDGE)
     names = list(table.names)
     if len(names) > MAX_OBJECTS:
         raise InputError(

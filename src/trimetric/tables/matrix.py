@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric.printable import shown
-from trimetric.tables.columns import LARGEST, first, load_arrays
+from trimetric.tables.arrays import stored_arrays
+from trimetric.tables.columns import LARGEST, first
 from trimetric.tables.errors import InputError
 from trimetric.tables.pairs import PairTable
 from trimetric.tables.square import IDS, read_square
@@ -20,7 +21,7 @@ def holds_a_matrix(file: Path) -> bool:
     suffix = file.suffix.lower()
     if suffix != ".npz" or not file.is_file():
         return suffix == ".npy"
-    arrays = load_arrays(file)
+    arrays = stored_arrays(file)
     return [array.ndim for name, array in arrays.items() if name != IDS] == [2]
 
 

@@ -78,8 +78,13 @@ def read_pairs(
     return PairTable(names=names, ends=ends, distances=values, where=table.where, columns=(source, target))
 
 
-def check_distances(table: Table, column: str, *, unreachable: bool) -> None:
-    """Each a number >= 0, finite unless `unreachable`."""
+NO_EDGE = "leave out edges that cannot be walked"
+
+
+def check_distances(
+    table: Table, column: str, *, unreachable: bool, remedy: str = "unreachable pairs need the discounted loss"
+) -> None:
+    """Each a number >= 0, finite unless `unreachable`; `remedy` says what to do about infinite ones."""
     values = table.numbers[column]
     bad = first(~(values >= 0))
     if bad is not None:
@@ -89,7 +94,7 @@ def check_distances(table: Table, column: str, *, unreachable: bool) -> None:
         raise table.error(huge, column, f"a number up to {LARGEST:.2g}")
     endless = None if unreachable else first(np.isinf(values))
     if endless is not None:
-        raise table.error(endless, column, "a finite number (unreachable pairs need the discounted loss)")
+        raise table.error(endless, column, f"a finite number ({remedy})")
 
 
 def distinct(pairs: PairTable) -> PairTable:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from trimetric.atomic import replacing
 from trimetric.printable import shown
-from trimetric.tables.columns import floats, is_number, load_arrays
+from trimetric.tables.arrays import stored_arrays
+from trimetric.tables.columns import floats, is_number
 from trimetric.tables.errors import InputError, existing, unknown_suffix
-from trimetric.tables.text import DELIMITERS, numbered_rows
+from trimetric.tables.text import DELIMITERS, number_hint, numbered_rows, separator_of
 from trimetric.tables.tsplib import read_tsplib
 
 IDS = "ids"
@@ -60,7 +61,8 @@ def read_square(file: Path, *, gaps: bool = False) -> Square:
         raise InputError(f"{file}: expected a square matrix of numbers, got shape {values.shape} of {values.dtype}")
     if names is not None and (len(names) != len(values) or len(set(names)) < len(names)):
         raise InputError(f"{file}: expected {len(values)} different names, got {len(set(names))} of {len(names)}")
-    return Square(values.astype(np.float64), names, place)
+    with np.errstate(over="ignore"):  # numbers beyond float64 become infinite, which is for the caller to judge
+        return Square(values.astype(np.float64), names, place)
 
 
 def read_matrix(file: Path | str) -> NDArray[np.float64]:
@@ -88,13 +90,19 @@ def _row_and_column(i: int, j: int) -> str:
 
 
 def _from_arrays(file: Path) -> tuple[list[str] | None, NDArray[Any]]:
-    arrays = load_arrays(file)
+    arrays = stored_arrays(file)
     ids = arrays.pop(IDS, None)
     if MATRIX not in arrays and len(arrays) != 1:
-        found = ", ".join(sorted(arrays)) or "none"
+        found = ", ".join(shown(name, limit=30) for name in sorted(arrays)[:8]) or "none"
         raise InputError(f"{file}: expected one matrix, or one named {MATRIX} (and perhaps {IDS!r}), got {found}")
     values = arrays[MATRIX] if MATRIX in arrays else next(iter(arrays.values()))
-    return None if ids is None else [str(name) for name in ids.tolist()], values
+    if values.ndim != 2 or values.shape[0] != values.shape[1]:  # before it is read
+        raise InputError(f"{file}: expected a square matrix of numbers, got shape {values.shape} of {values.dtype}")
+    if ids is None:
+        return None, values.read()
+    if ids.ndim != 1 or ids.dtype.kind not in "iuU":
+        raise InputError(f"{file}: {IDS}: expected names as text, got shape {ids.shape} of {ids.dtype}")
+    return [str(name) for name in ids.read().tolist()], values.read()
 
 
 def _from_text(file: Path, *, gaps: bool) -> tuple[list[str] | None, NDArray[Any], Callable[[int, int], str]]:
@@ -113,6 +121,8 @@ def _from_text(file: Path, *, gaps: bool) -> tuple[list[str] | None, NDArray[Any
         names, skipped = rows.pop(0)[1:], 1
     elif len(rows) != len(rows[0]):
         raise InputError(f"{file}: expected a square matrix, got {len(rows)} rows of {len(rows[0])} columns")
+    if not rows:
+        raise InputError(f"{file}: expected rows of numbers below the names, got none")
     lines = lines[len(lines) - len(rows) :]
     if skipped:
         for line, row, name in zip(lines, rows, names or [], strict=True):
@@ -125,7 +135,7 @@ def _from_text(file: Path, *, gaps: bool) -> tuple[list[str] | None, NDArray[Any
             values[i] = floats(cells)
         except ValueError:
             cell = next(cell for cell in cells if not is_number(cell))
-            raise InputError(f"{file}, line {line}: expected a number, got {shown(cell)}") from None
+            raise InputError(f"{file}, line {line}: expected a number, got {shown(cell)}{number_hint(cell)}") from None
     return names, values, lambda i, j: f"line {lines[i]}, column {j + 1 + skipped}"
 
 
@@ -146,7 +156,7 @@ def _begins_with_a_gap(file: Path, rows: list[list[str]]) -> bool:
 def _text_rows(file: Path) -> Iterator[tuple[int, list[str]]]:
     """Lines with numbers and their cells; between blanks in a `.txt` file, where # starts a remark."""
     if file.suffix.lower() in DELIMITERS:
-        yield from numbered_rows(file)
+        yield from numbered_rows(file, separator_of(file))
         return
     with existing(file).open(encoding="utf-8-sig") as stream:
         try:

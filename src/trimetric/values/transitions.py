@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from trimetric.atomic import replacing
+from trimetric.printable import printable
+from trimetric.tables.arrays import stored_arrays
 
 KEYS = ("observations", "next_observations", "costs", "rewards", "actions", "terminals")
 
@@ -109,15 +110,11 @@ def read_transitions(path: Path | str) -> Transitions:
     file = Path(path)
     if not file.is_file():
         raise ValueError(f"{file}: no such file")
-    try:
-        archive = np.load(file, allow_pickle=False)
-        if isinstance(archive, np.ndarray):
-            raise ValueError("got a single array")
-        with archive:
-            found: dict[str, Any] = {name: archive[name] for name in archive.files if name in KEYS}
-            held = ", ".join(archive.files) or "none"
-    except (zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
-        raise ValueError(f"{file}: expected an .npz archive of arrays of numbers: {error}") from None
+    arrays = stored_arrays(file)
+    if "" in arrays:
+        raise ValueError(f"{file}: expected an .npz archive of arrays of numbers, got a single array")
+    found: dict[str, Any] = {name: array.read() for name, array in arrays.items() if name in KEYS}
+    held = ", ".join(printable(name, limit=30) for name in list(arrays)[:8]) or "none"
     for name in ("observations", "next_observations"):
         if name not in found:
             raise ValueError(f"{file}: expected an array {name!r}, got {held}")
@@ -135,7 +132,8 @@ def _numbers(name: str, value: Any) -> np.ndarray:
     array = np.asarray(value)
     if not (array.dtype == np.bool_ or np.issubdtype(array.dtype, np.number)) or np.iscomplexobj(array):
         raise ValueError(f"{name}: expected real numbers, got dtype {array.dtype}")
-    array = array.astype(np.float64 if name.endswith(("costs", "rewards")) else np.float32)
+    with np.errstate(over="ignore"):  # numbers that are too large become infinite, and are refused as such
+        array = array.astype(np.float64 if name.endswith(("costs", "rewards")) else np.float32)
     bad = int((~np.isfinite(array)).sum())
     if bad:
         row = int(np.argwhere(~np.isfinite(array))[0][0]) if array.ndim else 0

@@ -1,0 +1,67 @@
+"""How much memory there is, so that what cannot fit is refused before it is allocated."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_UNKNOWN = 1 << 62
+
+
+def available_memory() -> int:
+    """Bytes that this process can still allocate: what the machine, its control group and its limits leave.
+
+    Returns:
+        The least of them; a very large number where nothing is known.
+
+    Examples:
+        >>> available_memory() > 1 << 20
+        True
+    """
+    return max(0, min(_of_machine(), _of_group(), _of_limit()))
+
+
+def as_gib(count: int) -> str:
+    """Bytes for a message.
+
+    Examples:
+        >>> as_gib(3 << 29)
+        '1.5 GiB'
+    """
+    return f"{count / (1 << 30):,.3g} GiB" if count < 1 << 60 else "more than a billion GiB"
+
+
+def _of_machine() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (OSError, ValueError, AttributeError):
+        try:
+            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        except (OSError, ValueError, AttributeError):
+            return _UNKNOWN
+
+
+def _of_group() -> int:
+    """What a container may still use."""
+    try:
+        folder = Path("/sys/fs/cgroup")
+        limit = (folder / "memory.max").read_text().strip()
+        return _UNKNOWN if limit == "max" else int(limit) - int((folder / "memory.current").read_text())
+    except (OSError, ValueError):
+        return _UNKNOWN
+
+
+def _of_limit() -> int:
+    """What `ulimit -v` leaves."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return _UNKNOWN
+        return limit - int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        return _UNKNOWN

@@ -1,0 +1,160 @@
+"""Readers of graphs, maps and of what was computed on them."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .containers import inside_gzip, npz, signed, strange_parquet
+from .mutations import BYTES, cells, encodings
+from .protocol_buffers import inside_pbf
+from .reader import Reader
+from .table_readers import BLANKS, CSV, EDGES, _archive, _parquet, _text
+
+EDGE_NAMES = ("from", "to", "weight")
+GR = "c a triangle\np sp 3 4\na 1 2 5\na 2 3 1\na 3 1 2\na 1 3 9\n"
+CO = "c places\np aux sp co 3\nv 1 -8600000 41100000\nv 2 -8610000 41100000\nv 3 -8600000 41110000\n"
+OSM = """<?xml version='1.0' encoding='UTF-8'?>
+<osm version="0.6" generator="x">
+ <node id="1" lat="41.1" lon="-8.6" version="1"/>
+ <node id="2" lat="41.11" lon="-8.6" version="1"/>
+ <node id="3" lat="41.1" lon="-8.61" version="1"/>
+ <way id="7" version="1"><nd ref="1"/><nd ref="2"/><nd ref="3"/><nd ref="1"/><tag k="highway" v="residential"/></way>
+ <way id="8" version="1"><nd ref="1"/><nd ref="3"/><tag k="highway" v="primary"/><tag k="maxspeed" v="30 mph"/></way>
+</osm>
+"""
+MAP = "#####\n# > #\n#  ##\n#####\n"
+
+
+def check_graph(graph: Any) -> None:
+    n = graph.num_nodes
+    assert n >= 1
+    assert graph.indptr[0] == 0
+    assert graph.indptr[-1] == len(graph.indices) == len(graph.weights)
+    assert np.isfinite(graph.weights).all()
+    assert (graph.weights >= 0).all()
+    assert not len(graph.indices) or (graph.indices.min() >= 0 and graph.indices.max() < n)
+    assert graph.components()[0] == 1
+    assert len(set(graph.ids())) == n
+    assert graph.coordinates is None or (graph.coordinates.shape == (n, 2) and np.isfinite(graph.coordinates).all())
+
+
+def _read_graph(file: Path) -> Any:
+    from trimetric.graphs import read_graph
+
+    return read_graph(file)
+
+
+def _read_time_graph(file: Path) -> Any:
+    from trimetric.graphs import read_graph
+
+    return read_graph(file, weight="time")
+
+
+def _read_beside(file: Path) -> Any:
+    return _read_graph(file.with_suffix(".gr"))
+
+
+def _read_map(file: Path) -> Any:
+    from trimetric.values.maps import read_map
+
+    return read_map(file.read_text(encoding="utf-8"))
+
+
+def _check_map(grid: Any) -> None:
+    height, width = grid.shape
+    assert len(grid.cells) >= 2
+    assert grid.cells.max(axis=0)[0] < height
+    assert grid.cells.max(axis=0)[1] < width
+    assert grid.neighbours().shape == (len(grid.cells), 4)
+
+
+def _pbf() -> list[bytes]:
+    import osmium
+
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "x.osm", Path(folder) / "x.osm.pbf"
+        source.write_text(OSM)
+        with osmium.SimpleWriter(str(target)) as writer:
+            for item in osmium.FileProcessor(str(source)):
+                writer.add(item)
+        return [target.read_bytes()]
+
+
+def _graph(suffix: str, seeds: Any, mutations: Any, **more: Any) -> Reader:
+    return Reader(
+        name=f"graph {suffix}",
+        file=f"graph.{suffix}",
+        seeds=seeds,
+        mutations=mutations,
+        **{
+            "call": _read_graph,
+            "check": check_graph,
+            "command": ("fit", "--graph", "{file}", "-o", "{folder}/m.safetensors", "--quiet"),
+            **more,
+        },
+    )
+
+
+def _cache_seed() -> list[bytes]:
+    from trimetric.graphs.cache import ArrayCache
+
+    with tempfile.TemporaryDirectory() as folder:
+        ArrayCache(folder).write("abc", {"distances": np.array([1.0, 2.0])})
+        return [(Path(folder) / "ab" / "abc.safetensors").read_bytes()]
+
+
+def _read_cache(file: Path) -> Any:
+    from trimetric.graphs.cache import ArrayCache
+
+    return ArrayCache(file.parent.parent).read("abc")
+
+
+def _check_cache(found: Any) -> None:
+    assert found is None or all(isinstance(array, np.ndarray) for array in found.values())
+
+
+GRAPH_READERS = (
+    _graph("csv", _text(EDGES), CSV),
+    _graph(
+        "parquet",
+        _parquet(**{"from": [1, 2, 3], "to": [2, 3, 1], "weight": [1.0, 2, 3]}),
+        (*BYTES, strange_parquet(EDGE_NAMES)),
+    ),
+    _graph("npz", _archive(**{"from": [1, 2, 3], "to": [2, 3, 1], "weight": [1.0, 2, 3]}), (*BYTES, npz(EDGE_NAMES))),
+    _graph("gr", _text(GR), (*BLANKS, BLANKS[-2])),
+    _graph("gr.gz", lambda: [gzip.compress(GR.encode(), mtime=0)], (*BYTES, inside_gzip(*BYTES, cells(" ")))),
+    _graph(
+        "co",
+        _text(CO),
+        BLANKS,
+        call=_read_beside,
+        prepare=lambda folder: (folder / "graph.gr").write_text(GR) and None,
+        command=(),
+    ),
+    _graph("osm", _text(OSM), (*BYTES, cells('"'), cells('"')), call=_read_time_graph),
+    _graph("osm.pbf", _pbf, (*BYTES, inside_pbf, inside_pbf, inside_pbf)),
+    Reader(
+        name="graph cache",
+        file="ab/abc.safetensors",
+        seeds=_cache_seed,
+        call=_read_cache,
+        check=_check_cache,
+        mutations=(*BYTES, signed(), signed()),
+    ),
+    Reader(
+        name="map txt",
+        file="map.txt",
+        seeds=_text(MAP, ". .\n  .\n"),
+        call=_read_map,
+        check=_check_map,
+        mutations=(*BYTES, cells(" "), encodings),
+        refusals=(ValueError,),
+        command=("values", "fit", "--map", "{file}", "-o", "{folder}/m.safetensors", "--quiet"),
+        names_file=False,
+    ),
+)
