@@ -1,14 +1,17 @@
-"""The Python blocks of the README and of the docs run as printed, and print what they say."""
+"""The Python blocks of the README and of the docs and its commands run as printed, and print what they say."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import re
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from trimetric.cli import main
 
 ROOT = Path(__file__).parent.parent
 # Pages with Python blocks, and what they need beyond the core.
@@ -41,3 +44,43 @@ def test_block_runs_and_prints_its_comments(name: str) -> None:
         exec(compile(block, page, "exec"), {})
     expected = re.findall(r"print\(.*\)\s+# (.*)", block)
     assert printed.getvalue().splitlines()[: len(expected)] == expected
+
+
+CONSOLE = re.search(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?:e-?\d+)?)"
+# Training for 100 epochs amplifies rounding, which differs between machines: errors may, by so much.
+SPREAD = 0.3
+
+
+def run(command: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    words = shlex.split(command)
+    if words[0] == "grep":
+        return [line for line in Path(words[3]).read_text().splitlines() if re.search(words[2], line)]
+    assert words[0] == "trimetric"
+    assert main(words[1:]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.usefixtures("empty_folder")
+def test_commands_print_what_the_readme_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert CONSOLE is not None
+    assert main(["example", "--quiet"]) == 0
+    for part in CONSOLE[1].removeprefix("$ ").split("\n$ "):
+        command, *shown = part.splitlines()
+        shown = [line for line in shown if not line.startswith("epoch ")]  # the progress is not on standard output
+        printed = run(command, capsys)
+        assert len(printed) == len(shown), command
+        # Two neighbors are nearly as far as each other, and either may come first.
+        pairs = [sorted(lines) if " fit " not in command else lines for lines in (printed, shown)]
+        for got, expected in zip(*pairs, strict=True):
+            assert _words(got) == _words(expected)
+            assert _numbers(got) == pytest.approx(_numbers(expected), rel=SPREAD), got
+
+
+def _words(line: str) -> str:
+    """Ids and text; numbers, and the blanks that align them, aside."""
+    return re.sub(rf"\s*(?<![A-Z]){NUMBER}", " #", line)
+
+
+def _numbers(line: str) -> list[float]:
+    return [float(number.replace(",", "")) for number in re.findall(rf"(?<![A-Z\d]){NUMBER}", line)]

@@ -101,7 +101,8 @@ class Fit:
     schedule: Literal["constant", "step", "thirds", "cosine", "one_cycle"] = "cosine"
     """of the learning rate"""
     loss: Literal["squared", "absolute", "relative", "huber", "discounted", "lower_bound", "upper_bound"] = "squared"
-    """discounted allows infinite distances (unreachable pairs)"""
+    """squared for the least error on average, relative where short distances matter as much as long ones; discounted
+    allows infinite distances (unreachable pairs)"""
     gamma: float = 0.9
     """of the discounted loss"""
     patience: Annotated[int | None, arg(metavar="INT")] = None

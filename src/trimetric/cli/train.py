@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 AUDITED_OBJECTS = 300
 PREDICTED_AT_ONCE = 1 << 16
+AVERAGING = ("squared", "absolute", "huber")
+"""losses to which an error of a minute is the same on a short and on a long way"""
 
 
 def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable | None) -> int:
@@ -223,6 +225,9 @@ def _tell(options: Fit, output: Path, history: History, found: dict[str, Any], r
     general.say(f"  mean relative error  {found['mean_relative_error']:.2%}")
     for line in table(found):
         general.say(line)
+    shortest = next(iter(found["by_distance"]), None)
+    if shortest and options.loss in AVERAGING and shortest["mean_relative_error"] > 2 * found["mean_relative_error"]:
+        general.say("  the shortest distances are off by far more than the others; --loss relative weighs them more")
     found_in = f"in {report.triples:,} triples of objects"
     general.say(f"triangle_defect {report.triangle_defect:.3g} {found_in}: {report.verdict}")
     general.say(f"saved in {output}")
