@@ -29,9 +29,14 @@ def main() -> int:
         for problem in tally.problems:
             print(f"          {problem}", flush=True)
 
-    tallies = campaign(
-        chosen, kills=options.kills, seed=options.seed, scratch=scratch, processes=options.processes, tell=tell
-    )
+    try:
+        tallies = campaign(
+            chosen, kills=options.kills, seed=options.seed, scratch=scratch, processes=options.processes, tell=tell
+        )
+    except KeyboardInterrupt:
+        shutil.rmtree(scratch, ignore_errors=True)
+        print("interrupted")
+        return 130
     print(f"\n{table(tallies)}\n")
     kills, identical = (sum(getattr(tally, name) for tally in tallies) for name in ("kills", "identical"))
     print(f"{identical} of {kills} kills: the final state is bit-identical, nothing corrupted, nothing left behind")

@@ -7,7 +7,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,13 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chaos import runner
+from chaos.commands import PATIENCE, Commands, kill_all
 from chaos.scenarios import Aim, Scenario
 from chaos.state import damage, differences, digests, fell, saved_versions
 
-ROOT = Path(__file__).parent.parent.parent
-PATIENCE = 600.0
-"""seconds after which a run counts as blocked"""
 POLL = 0.0005
+"""seconds between two looks for a file that is being written"""
 
 
 @dataclass
@@ -53,59 +51,6 @@ class Undisturbed:
     seconds: float
     changes: int
     versions: frozenset[str]
-
-
-class Commands:
-    """Starts and kills the processes of one scenario."""
-
-    def __init__(self, scenario: Scenario, scratch: Path) -> None:
-        self.scenario = scenario
-        self.scratch = scratch
-        (scratch / "tmp").mkdir(parents=True)
-        self.log = scratch / "log.txt"
-        path = os.pathsep.join(str(folder) for folder in (ROOT / "src", ROOT, ROOT / "tests"))
-        places = {name: str(scratch / "tmp") for name in ("TMPDIR", "JOBLIB_TEMP_FOLDER")}
-        # Bit-identical weights are promised for the same number of threads.
-        self.environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", **places}
-
-    def start(self, folder: Path, *, plain: bool = False, **variables: object) -> subprocess.Popen[bytes]:
-        """The command of the scenario, as a user gives it or by the runner that can be killed at a change."""
-        scenario = self.scenario
-        launcher = ["-m"] if plain else [runner.__file__]
-        if scenario.checkpoint_seconds is not None and not plain:
-            variables = {runner.CHECKPOINT_SECONDS: scenario.checkpoint_seconds, **variables}
-        with self.log.open("wb") as log:
-            return subprocess.Popen(
-                [sys.executable, *launcher, scenario.module, *scenario.arguments],
-                cwd=folder,
-                env={**self.environment, **{name: str(value) for name, value in variables.items()}},
-                start_new_session=True,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-
-    def finish(self, process: subprocess.Popen[bytes]) -> str:
-        """Wait for its end; what went wrong, if anything."""
-        try:
-            process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.kill(process)
-            return f"blocked for {PATIENCE:.0f} s"
-        return self.problem(self.kill(process))
-
-    def kill(self, process: subprocess.Popen[bytes]) -> int:
-        """Kill the whole group, and wait for its end; the exit code, -SIGKILL unless it had ended before."""
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        code = process.wait()
-        for file in Path("/dev/shm").glob(f"sem.loky-{process.pid}-*"):
-            file.unlink(missing_ok=True)  # of joblib, whose own cleaner is killed with the group
-        return code
-
-    def problem(self, code: int) -> str:
-        """What an exit code other than 0 means."""
-        return "" if code == 0 else f"exit code {code}: {self.log.read_text(errors='replace').strip()[-500:]}"
 
 
 def undisturbed(scenario: Scenario, commands: Commands, *, plain: bool) -> Undisturbed:
@@ -225,8 +170,14 @@ def run_scenario(
     """
     generator = random.Random(f"{seed} {scenario.name}")
     commands = Commands(scenario, scratch)
-    expected = undisturbed(scenario, commands, plain=plain)
-    tally = Tally(scenario.name, seconds=expected.seconds)
+    tally = Tally(scenario.name)
+    try:
+        expected = undisturbed(scenario, commands, plain=plain)
+    except RuntimeError as error:  # the others go on
+        tally.problems.append(str(error))
+        tell(tally)
+        return tally
+    tally.seconds = expected.seconds
     tell(tally)
     number = 0
     while tally.kills < kills and not tally.problems:
@@ -270,4 +221,8 @@ def campaign(
         )
 
     with ThreadPoolExecutor(processes) as threads:
-        return list(threads.map(run, enumerate(scenarios)))
+        try:
+            return list(threads.map(run, enumerate(scenarios)))
+        except KeyboardInterrupt:
+            kill_all()
+            raise
