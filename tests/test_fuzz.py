@@ -11,7 +11,7 @@ from fuzz.campaign import Campaign
 from fuzz.reader import limited_memory
 from fuzz.registry import READERS, warm_up
 
-INPUTS = 60
+INPUTS, COMMANDS = 60, 4
 ROOT = Path(__file__).parent.parent
 # These run in C++, where a crash takes the process with it.
 NATIVE = ("graph osm", "graph osm.pbf")
@@ -21,7 +21,7 @@ UNFINISHED = ("model", "checkpoint")
 @pytest.mark.parametrize("name", [name for name in READERS if name not in (*NATIVE, *UNFINISHED)])
 def test_a_valid_result_or_one_line(name: str, tmp_path: Path) -> None:
     warm_up()
-    campaign = Campaign(READERS[name], seed=0)
+    campaign = Campaign(READERS[name], seed=0, commands=COMMANDS)
     campaign.begin(tmp_path)
     with limited_memory():
         campaign.run(tmp_path, inputs=INPUTS)

@@ -11,7 +11,7 @@ from typing import Any
 
 from .reader import Outcome, Reader, attempt
 
-COMMAND_LINE_EVERY = 200  # refusals; the first of each kind goes through the command line too
+COMMAND_LINE_EVERY = 500  # refusals; the first of each kind goes through the command line too
 LARGEST_INPUT = 1 << 16
 MINIMIZING_TRIES = 400
 
@@ -23,6 +23,7 @@ class Campaign:
     Args:
         reader: to be fuzzed.
         seed: the same inputs come with the same seed.
+        commands: so many refused inputs may still be given to the command line too, which takes longer.
         tried: inputs so far.
         counts: of outcomes by kind.
         corpus: inputs to change.
@@ -32,6 +33,7 @@ class Campaign:
 
     reader: Reader
     seed: int = 0
+    commands: int = 1 << 30
     tried: int = 0
     counts: dict[str, int] = field(default_factory=lambda: {"accepted": 0, "refused": 0, "escape": 0})
     corpus: list[bytes] = field(default_factory=list)
@@ -70,7 +72,9 @@ class Campaign:
                 counter.value = self.tried
             outcome = attempt(self.reader, data, folder)
             new = outcome.signature not in self.seen
-            if outcome.kind == "refused" and (new or self.counts["refused"] % COMMAND_LINE_EVERY == 0):
+            due = new or self.counts["refused"] % COMMAND_LINE_EVERY == 0
+            if outcome.kind == "refused" and due and self.commands:
+                self.commands -= 1
                 outcome = attempt(self.reader, data, folder, command_line=True)
             self.counts[outcome.kind] += 1
             if outcome.kind == "escape":

@@ -198,18 +198,19 @@ def signed(*, state: Callable[[Any, Random], Any] = strange_json) -> Mutation:
             size = struct.unpack("<Q", data[:8])[0]
             header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
             metadata = header.pop("__metadata__")
-            inner = json.loads(metadata["state"])
+            inner, form = json.loads(metadata["state"]), metadata["format"]
+            tensors = {k: (v["dtype"], v["shape"], body[slice(*v["data_offsets"])]) for k, v in header.items()}
+            assert all(np.prod(shape) < 1 << 20 for _, shape, _ in tensors.values())
         except Exception:  # an earlier change broke it
             return data
-        tensors = {k: (v["dtype"], v["shape"], body[slice(*v["data_offsets"])]) for k, v in header.items()}
         what = random.random()
         if what < 0.6:
             inner = state(inner, random)
         elif tensors and what < 0.95:
             _strange_tensor(tensors, random)
         else:
-            metadata["format"] = random.choice(("trimetric-model-1", "trimetric-checkpoint-1", "other", "\x1b[1m"))
-        return signed_bytes(tensors, inner, metadata["format"])
+            form = random.choice(("trimetric-model-1", "trimetric-checkpoint-1", "other", "\x1b[1m"))
+        return signed_bytes(tensors, inner, form)
 
     return change
 

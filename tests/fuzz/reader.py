@@ -106,7 +106,7 @@ def attempt(reader: Reader, data: bytes, folder: Path, *, command_line: bool = F
 def _refused(reader: Reader, message: str, folder: Path) -> Outcome:
     plain = message.replace(str(folder), "").replace(reader.file, "")
     # One template for all messages that differ in values alone.
-    template = re.sub(r"'.*'|\".*\"|\(.*\)|[-+\d.,e]+", "_", plain)[:120]
+    template = re.sub(r"'.*'|\".*\"|\(.*\)|[-+]?\d[\d.,e+-]*", "_", plain)[:120]
     wrong = None
     if any(unicodedata.category(c) in UNPRINTABLE or c in REORDERING for c in message):
         wrong = "unprintable"

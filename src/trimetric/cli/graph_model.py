@@ -20,6 +20,7 @@ from trimetric.graphs.comparison import compare, comparison_text
 from trimetric.graphs.edge_lists import read_edge_list
 from trimetric.graphs.engines import is_road_like
 from trimetric.graphs.files import TABLES
+from trimetric.memory import as_gib, available_memory
 from trimetric.model import Model
 from trimetric.processes import started_together
 from trimetric.siamese import Siamese
@@ -32,6 +33,7 @@ PAIRS = 150_000
 ROAD_PAIRS = 1_000_000  # a contraction hierarchy answers that many in half a minute
 HELD_OUT = 10_000
 ENCODED_AT_ONCE = 1 << 14
+BYTES_PER_PAIR = 64
 
 
 def fit_graph(options: Fit, file: Path, output: Path) -> int:
@@ -115,6 +117,7 @@ def _sample(options: Fit, graph: Graph) -> PairSample:
             f"--sample: expected more than the {2 * HELD_OUT:,} pairs that are held out, and at most the {possible:,} "
             f"pairs of the graph, got {count:,}"
         )
+    _check_memory("--sample", f"{count:,} pairs", BYTES_PER_PAIR * count)
     paths = ShortestPaths(
         graph,
         cache=options.cache or default_folder(),
@@ -123,10 +126,22 @@ def _sample(options: Fit, graph: Graph) -> PairSample:
     return sample_pairs(graph, count, test=HELD_OUT, validation=HELD_OUT, seed=options.general.seed, paths=paths)
 
 
+def _check_memory(option: str, asked: str, needed: int) -> None:
+    there = available_memory()
+    if needed > there:
+        raise InputError(
+            f"{option}: expected what fits in the {as_gib(there)} of memory that are free, got {asked}, which need "
+            f"{as_gib(needed)}"
+        )
+
+
 def _landmarks(options: Fit, graph: Graph) -> Landmarks:
     """As many as cost a node the memory of its point, so that bounds and model can be compared, unless told."""
     same_memory = max(1, options.dim // (2 if graph.directed else 1))
     count = min(options.landmarks or same_memory, graph.num_nodes)
+    # Their table, and the features that are made of it.
+    numbers = 2 * count * graph.num_nodes * (2 if graph.directed else 1)
+    _check_memory("--landmarks" if options.landmarks else "--dim", f"{count:,} landmarks", 4 * numbers)
     return choose_landmarks(
         graph,
         count,

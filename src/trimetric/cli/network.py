@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
+import torch
 from torch import nn
 
 from trimetric import checks
 from trimetric.distances import Calibrated, MLPDistance
 from trimetric.encoders import MLP
 from trimetric.heads import HeadName, make_head
+from trimetric.memory import as_gib, available_memory
 from trimetric.recommended import recommended
 from trimetric.siamese import Siamese
 from trimetric.tables.errors import InputError
+
+BYTES_PER_WEIGHT = 16  # itself, its gradient and two moments of Adam, in float32
 
 
 def make_network(
@@ -27,8 +31,54 @@ def make_network(
     symmetric: bool,
     concave: int,
 ) -> Siamese:
-    """An encoder of features, or a table of one point for each object, below a calibrated head."""
+    """An encoder of features, or a table of one point for each object, below a calibrated head.
+
+    Refused where it would not fit in memory, before anything is allocated.
+    """
     checks.positive_int("dim", dim)
+
+    def build() -> Siamese:
+        return _network(
+            head, objects=objects, features=features, dim=dim, widths=widths, symmetric=symmetric, concave=concave
+        )
+
+    check_memory(build)
+    return build()
+
+
+def check_memory(build: Callable[[], nn.Module], options: str = "--dim, --widths, --concave-units") -> None:
+    """An error where training what `build` makes needs more memory than there is.
+
+    Args:
+        build: makes the network; called on torch's device `meta`, where tensors have shapes and no numbers.
+        options: what its size depends on.
+    """
+    try:
+        with torch.random.fork_rng(devices=[]), torch.device("meta"):
+            weights = sum(parameter.numel() for parameter in build().parameters())
+    except RuntimeError as error:
+        if "overflow" not in str(error):
+            raise
+        weights = 1 << 60
+    needed, there = weights * BYTES_PER_WEIGHT, available_memory()
+    if needed > there:
+        count = "more weights than can be counted" if weights == 1 << 60 else f"{weights:,} weights"
+        raise InputError(
+            f"{options}: expected a network that can be trained in the {as_gib(there)} of memory "
+            f"that are free, got {count}, which need {as_gib(needed)}"
+        )
+
+
+def _network(
+    head: HeadName | Literal["recommended", "mlp"],
+    *,
+    objects: int,
+    features: int | None,
+    dim: int,
+    widths: Sequence[int],
+    symmetric: bool,
+    concave: int,
+) -> Siamese:
     encoder = _points(objects, dim) if features is None else MLP(features, dim, widths=tuple(widths))
     if head == "mlp":
         if symmetric:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import torch
 
 import trimetric
 from trimetric.checkpoint import CheckpointError, remove_checkpoint
-from trimetric.cli.network import make_network
+from trimetric.cli.network import check_memory, make_network
 from trimetric.cli.process import stopped
 from trimetric.cli.train import about_an_option, how_to_go_on
 from trimetric.encoders import MLP
@@ -111,7 +112,9 @@ def _network(options: ValuesFit, moves: KnownMoves) -> Siamese:
             symmetric=False,
             concave=options.concave_units,
         ).distance
-        encoder = MLP(features, options.dim, widths=options.widths, waves=options.waves)
+        make_encoder = partial(MLP, features, options.dim, widths=options.widths, waves=options.waves)
+        check_memory(make_encoder, "--dim, --widths, --waves")
+        encoder = make_encoder()
     except (ValueError, RuntimeError) as error:
         raise error if isinstance(error, InputError) else about_an_option(error) from None
     encoder.standardize.measure(moves.states)
