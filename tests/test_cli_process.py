@@ -100,6 +100,18 @@ def test_output_that_cannot_be_written_is_one_line() -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("distance", ["0", "inf"])
+def test_an_error_that_does_not_exist_is_a_dash(distance: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("pairs.csv").write_text("from,to,distance\na,b,0\nb,a,0\nb,c,0\nc,b,0\n")
+    assert main(["fit", "pairs.csv", "-o", "m.safetensors", *QUICK]) == 0
+    Path("asked.csv").write_text(f"from,to,distance\na,b,{distance}\n")
+    assert main(["predict", "m.safetensors", "asked.csv", "-o", "found.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert "mean relative error  -\n" in out
+    assert "mean relative error - on" in err
+    assert "nan%" not in out + err
+
+
 # Signals
 
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])

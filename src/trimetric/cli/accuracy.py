@@ -44,9 +44,13 @@ def table(found: dict[str, Any]) -> Iterator[str]:
         yield "  distance              pairs   mean error   relative"
     for row in found["by_distance"]:
         bounds = f"{row['from']:.4g} to {row['to']:.4g}"
-        relative = row["mean_relative_error"]
-        share = "-" if np.isnan(relative) else f"{relative:.1%}"
+        share = shown(row["mean_relative_error"], ".1%")
         yield f"  {bounds:<19} {row['pairs']:>7,}   {row['mean_error']:>10.4g}   {share:>8}"
+
+
+def shown(error: float, form: str) -> str:
+    """An error for people; a dash where no pair has one, as the relative error of distances that are all 0."""
+    return "-" if np.isnan(error) else format(error, form)
 
 
 def _buckets(off: NDArray[np.float64], targets: NDArray[np.float64]) -> list[dict[str, float | int]]:

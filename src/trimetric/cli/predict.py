@@ -149,7 +149,7 @@ class Predict:
         return named(model, names, option=option, origin=origin) if names else everything(model)
 
     def _answer_file(self, model: Model, file: Path) -> int:
-        from trimetric.cli.accuracy import errors, table
+        from trimetric.cli.accuracy import errors, shown, table
         from trimetric.cli.queries import listed_pairs
         from trimetric.tables.pairs import read_pairs, renamed
 
@@ -170,7 +170,8 @@ class Predict:
         found = errors(predicted, given, mean=float(given.mean()))
         if not self.general.quiet:
             print(
-                f"mean squared error {found['mse']:.4g}, mean relative error {found['mean_relative_error']:.2%} "
+                f"mean squared error {shown(found['mse'], '.4g')}, "
+                f"mean relative error {shown(found['mean_relative_error'], '.2%')} "
                 f"on {found['pairs']:,} given distances",
                 *table(found),
                 sep="\n",

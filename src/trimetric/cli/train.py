@@ -13,7 +13,7 @@ from torch import Tensor
 import trimetric
 from trimetric.audit import Audit, audit
 from trimetric.checkpoint import CheckpointError, remove_checkpoint
-from trimetric.cli.accuracy import errors, table
+from trimetric.cli.accuracy import errors, shown, table
 from trimetric.cli.network import make_network
 from trimetric.cli.process import stopped
 from trimetric.encoders import MLP
@@ -222,7 +222,7 @@ def _tell(options: Fit, output: Path, history: History, found: dict[str, Any], r
         general.say(f"stopped after {len(history.epochs)} epochs; the best was {(history.best_epoch or 0) + 1}")
     general.say(f"on {found['pairs']:,} {found['on']}:")
     general.say(f"  mean squared error   {found['mse']:.4g} (of predicting the mean: {found['mse_of_mean']:.4g})")
-    general.say(f"  mean relative error  {found['mean_relative_error']:.2%}")
+    general.say(f"  mean relative error  {shown(found['mean_relative_error'], '.2%')}")
     for line in table(found):
         general.say(line)
     shortest = next(iter(found["by_distance"]), None)
