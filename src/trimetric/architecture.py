@@ -9,31 +9,38 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
+from trimetric.printable import printable, shown
+
 _CLASSES: dict[str, type[nn.Module]] = {}
 
-# Layers of torch for encoders, with the arguments to build them by; each is also the name of an attribute.
-_LAYERS: dict[type[nn.Module], tuple[str, ...]] = {
-    nn.Linear: ("in_features", "out_features", "bias"),
-    nn.Embedding: ("num_embeddings", "embedding_dim"),
-    nn.Conv2d: ("in_channels", "out_channels", "kernel_size", "stride", "padding", "dilation", "groups", "bias"),
-    nn.MaxPool2d: ("kernel_size", "stride", "padding"),
-    nn.AvgPool2d: ("kernel_size", "stride", "padding"),
-    nn.BatchNorm1d: ("num_features", "eps", "momentum"),
-    nn.BatchNorm2d: ("num_features", "eps", "momentum"),
-    nn.LayerNorm: ("normalized_shape", "eps"),
-    nn.Dropout: ("p",),
-    nn.Flatten: ("start_dim", "end_dim"),
-    nn.Identity: (),
-    nn.ReLU: (),
-    nn.LeakyReLU: ("negative_slope",),
-    nn.ELU: ("alpha",),
-    nn.GELU: ("approximate",),
-    nn.SiLU: (),
-    nn.Tanh: (),
-    nn.Sigmoid: (),
-    nn.Softplus: ("beta", "threshold"),
-}
+# Layers of torch for encoders.  Their arguments are read from their signatures, so that none can be forgotten.
+_LAYERS: tuple[type[nn.Module], ...] = (
+    nn.Linear,
+    nn.Embedding,
+    nn.Conv2d,
+    nn.MaxPool2d,
+    nn.AvgPool2d,
+    nn.BatchNorm1d,
+    nn.BatchNorm2d,
+    nn.LayerNorm,
+    nn.Dropout,
+    nn.Flatten,
+    nn.Identity,
+    nn.ReLU,
+    nn.LeakyReLU,
+    nn.ELU,
+    nn.GELU,
+    nn.SiLU,
+    nn.Tanh,
+    nn.Sigmoid,
+    nn.Softplus,
+)
 _CLASSES.update({f"torch.nn.{layer.__name__}": layer for layer in (*_LAYERS, nn.Sequential)})
+
+# Arguments that are no part of the function: where and in which type the weights are is known from the weights, which
+# are also what `_weight` gives an Embedding; `_freeze` is about training alone.
+_NO_PART = ("device", "dtype", "_weight", "_freeze")
+DEEPEST = 50  # modules in each other
 
 
 class Described(nn.Module):
@@ -70,13 +77,11 @@ def describe(module: nn.Module) -> dict[str, Any]:
         arguments, named = module._built_by
         bound = inspect.signature(kind).bind(*arguments, **named).arguments
     elif kind in _LAYERS:
-        bound = {name: getattr(module, name) for name in _LAYERS[kind]}
-        if "bias" in bound:
-            bound["bias"] = bound["bias"] is not None
+        bound = _layer_arguments(module)
     elif kind is nn.Sequential:
         bound = {"layers": list(module)}  # type: ignore[call-overload]
     else:
-        known = ", ".join(sorted({layer.__name__ for layer in _LAYERS}))
+        known = ", ".join(sorted(layer.__name__ for layer in _LAYERS))
         raise TypeError(
             f"{kind.__name__}: expected a module of Trimetric, a subclass of trimetric.architecture.Described, or "
             f"one of torch.nn's Sequential, {known}"
@@ -84,22 +89,69 @@ def describe(module: nn.Module) -> dict[str, Any]:
     return {"class": _name_of(kind), "arguments": {k: _plain(f"{kind.__name__}.{k}", v) for k, v in bound.items()}}
 
 
-def build(description: object) -> nn.Module:
+def _layer_arguments(layer: nn.Module) -> dict[str, Any]:
+    """The arguments to build a layer of torch by: the needed ones, and of the others those that are not the default.
+
+    An argument that is no attribute of the layer cannot be told, so the layer is refused.
+    """
+    kind = type(layer)
+    bound: dict[str, Any] = {}
+    for name, parameter in inspect.signature(kind).parameters.items():
+        if name in _NO_PART or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        if name == "bias" and "bias" in layer._parameters:
+            # Without a weight there is nothing to shift either, whatever was asked for.
+            value = layer.bias is not None or getattr(layer, "weight", None) is None
+        elif name in vars(layer):
+            value = vars(layer)[name]
+        else:
+            raise TypeError(
+                f"{kind.__name__}.{name}: expected an argument that can be told from the layer, got one that this "
+                "version of Trimetric does not know; a layer that has it cannot be saved"
+            )
+        if parameter.default is parameter.empty or value != parameter.default:
+            bound[name] = value
+    return bound
+
+
+def layer_differences(one: nn.Module, other: nn.Module) -> list[str]:
+    """Where the layers of torch in two modules of one architecture do not compute the same, in words."""
+    found = []
+    theirs = dict(other.named_modules())
+    for name, layer in one.named_modules():
+        if type(layer) not in _LAYERS:
+            continue
+        mine = _layer_arguments(layer)
+        its = _layer_arguments(theirs[name]) if type(theirs.get(name)) is type(layer) else {}
+        found += [
+            f"{name or 'network'}.{key} was {mine.get(key)!r} and comes back as {its.get(key)!r}"
+            for key in sorted(mine.keys() | its.keys())
+            if _plain(key, mine.get(key)) != _plain(key, its.get(key))
+        ]
+    return found
+
+
+def build(description: object, *, _depth: int = 0) -> nn.Module:
     """A fresh module from what `describe` gave.  Only classes that are known by name are ever called."""
     if not isinstance(description, dict) or set(description) != {"class", "arguments"}:
-        raise ValueError(f"architecture: expected a class and its arguments, got {description!r:.80}")
+        raise ValueError(f"architecture: expected a class and its arguments, got {shown(description)}")
+    if _depth > DEEPEST:
+        raise ValueError(f"architecture: expected at most {DEEPEST} modules in each other, got more")
     name, arguments = description["class"], description["arguments"]
-    if name not in _CLASSES:
+    if not isinstance(name, str) or name not in _CLASSES:
         raise ValueError(
-            f"architecture: {name!r:.80} is no class that this program knows; import what defines it first"
+            f"architecture: {shown(name)} is no class that this program knows; import what defines it first"
         )
     if not isinstance(arguments, dict):
-        raise ValueError(f"architecture: expected the arguments of {name} by name, got {arguments!r:.80}")
-    values = {key: _revived(value) for key, value in arguments.items()}
+        raise ValueError(f"architecture: expected the arguments of {name} by name, got {shown(arguments)}")
+    values = {key: _revived(value, _depth + 1) for key, value in arguments.items()}
     try:
-        return nn.Sequential(*values["layers"]) if name == "torch.nn.Sequential" else _CLASSES[name](**values)
-    except (TypeError, KeyError) as error:
-        raise ValueError(f"architecture: {name} cannot be built: {error}") from None
+        if name == "torch.nn.Sequential":
+            return nn.Sequential(*values["layers"])
+        return _CLASSES[name](**values)
+    except Exception as error:  # whatever a constructor says to nonsense
+        told = printable(" ".join(str(error).split()), limit=200)
+        raise ValueError(f"architecture: {name} cannot be built: {told}") from None
 
 
 def _name_of(kind: type) -> str:
@@ -125,7 +177,7 @@ def _plain(name: str, value: Any) -> Any:
     raise TypeError(f"{name}: expected numbers, text, sequences or modules in what is to be saved, got {kind}")
 
 
-def _revived(value: Any) -> Any:
+def _revived(value: Any, depth: int) -> Any:
     if isinstance(value, dict):
-        return build(value)
-    return [_revived(item) for item in value] if isinstance(value, list) else value
+        return build(value, _depth=depth)
+    return [_revived(item, depth) for item in value] if isinstance(value, list) else value

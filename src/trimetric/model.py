@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,25 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from trimetric.all_pairs import all_pairs
-from trimetric.architecture import build, describe
+from trimetric.architecture import describe
 from trimetric.axioms import Axioms
-from trimetric.checkpoint import CheckpointError, read_file, write_file
+from trimetric.checkpoint import CheckpointError, write_file
 from trimetric.distances import Distance
 from trimetric.encoders import MLP as _MLP  # noqa: F401  (a file may name any class of the package)
+from trimetric.model_file import (
+    FORMAT,
+    PREFIX,
+    PROBED,
+    check_finite,
+    check_same,
+    first_layer,
+    read_network,
+    skeleton,
+    width_read,
+)
+from trimetric.printable import shown
 from trimetric.siamese import Siamese
 
-FORMAT = "trimetric-model-1"
 QUERY_BATCH = 16384
 
 
@@ -45,18 +56,38 @@ class Model:
     def __post_init__(self) -> None:
         if not isinstance(self.network, (Siamese, Distance)):
             raise TypeError(f"network: expected a Siamese or a Distance, got {type(self.network).__name__}")
+        if not isinstance(self.notes, dict):
+            raise TypeError(f"notes: expected a dictionary, got {type(self.notes).__name__}")
         if self.ids is None:
             if self.features is not None or self.places is not None:
                 raise ValueError("ids: expected one for each row of features and places, got None")
             return
-        self.ids = list(self.ids)
+        self.ids = _names(self.ids)
         self._row_of = {name: row for row, name in enumerate(self.ids)}
         if len(self._row_of) < len(self.ids):
             raise ValueError(f"ids: expected different ones, got {len(self.ids) - len(self._row_of)} repeated")
-        if self.features is not None and len(self.features) != len(self.ids):
-            raise ValueError(f"ids: expected {len(self.features)}, one for each row of features, got {len(self.ids)}")
-        if self.places is not None and len(self.places) != len(self.ids):
-            raise ValueError(f"places: expected {len(self.ids)}, one for each of the ids, got {len(self.places)}")
+        self._check_rows("places", self.places, width=2)
+        if self.places is not None and self.places.ndim != 2:
+            raise ValueError(f"places: expected shape (n, 2), got {tuple(self.places.shape)}")
+        layer = first_layer(self.network)
+        self._check_rows("features", self.features, width=width_read(layer))
+        if self.features is None and isinstance(layer, nn.Embedding) and layer.num_embeddings != len(self.ids):
+            raise ValueError(
+                f"ids: expected {layer.num_embeddings}, one for each row of the encoder's table, got {len(self.ids)}"
+            )
+        if self.features is None and width_read(layer) is not None:
+            raise ValueError(f"features: expected what the network reads for each of the {len(self.ids)} ids, got None")
+
+    def _check_rows(self, name: str, value: Tensor | None, *, width: int | None) -> None:
+        if value is None or self.ids is None:
+            return
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{name}: expected a torch.Tensor, got {type(value).__name__}")
+        if value.ndim == 0 or len(value) != len(self.ids):
+            got = f"shape {tuple(value.shape)}"
+            raise ValueError(f"ids: expected one for each row of {name} ({got}), got {len(self.ids)}")
+        if width is not None and (value.ndim < 2 or value.shape[-1] != width):
+            raise ValueError(f"{name}: expected {width} columns, got shape {tuple(value.shape)}")
 
     @property
     def axioms(self) -> Axioms:
@@ -116,43 +147,85 @@ class Model:
         return all_pairs(head, x, y, max_memory=max_memory)
 
     def save(self, path: Path | str) -> Path:
-        """Write all of it to one safetensors file, the architecture as JSON; wholly or not at all."""
+        """Write all of it to one safetensors file, the architecture as JSON; wholly or not at all.
+
+        The file is read again before it takes its place: a network that would come back as another function, or with
+        weights that are not finite, is refused.
+
+        Args:
+            path: the file to write or replace.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            TypeError: where a part cannot be described by plain data.
+            ValueError: where the network would not come back as it is.
+        """
         file = Path(path)
         architecture = describe(self.network)
         weights = self.network.state_dict()
-        if _shapes(_skeleton(architecture)) != _shapes(self.network):
+        if _shapes(skeleton(architecture)) != _shapes(self.network):
             raise ValueError("network: expected the parts that it was built with, got others; build it anew with those")
-        tensors = {f"network.{name}": value for name, value in weights.items()}
+        tensors = {f"{PREFIX}{name}": value for name, value in weights.items()}
         if self.features is not None:
             tensors["features"] = self.features
         if self.places is not None:
             tensors["places"] = self.places
+        check_finite(tensors)
         state = {"architecture": architecture, "ids": self.ids, "notes": self.notes}
-        write_file(file, tensors, state, form=FORMAT)
+        write_file(file, tensors, state, form=FORMAT, before=self._check_file)
         return file
+
+    def _check_file(self, file: Path) -> None:
+        """Read what was written, and compare."""
+        try:
+            with torch.random.fork_rng(devices=[]):  # what is built is random before it has its weights
+                again = Model.load(file, device=self.device)
+        except CheckpointError as error:
+            raise ValueError(f"network: expected one that can be read again, got {error}") from None
+        few = None if self.ids is None else self.objects(list(self.ids[:PROBED]))
+        check_same(self.network, again.network, few)
 
     @classmethod
     def load(cls, path: Path | str, *, device: str | torch.device = "cpu") -> Model:
-        """Read a file that `save` wrote.  Nothing in it is executed: its classes must be known by name."""
+        """Read a file that `save` wrote.  Nothing in it is executed: its classes must be known by name.
+
+        Args:
+            path: the file.
+            device: where to have the network.
+
+        Returns:
+            The model, ready for use.
+
+        Raises:
+            CheckpointError: where the file is damaged or no model, or its weights are not finite.
+        """
         file = Path(path)
-        tensors, state = read_file(file, form=FORMAT, noun="model")
-        weights = {k.removeprefix("network."): v for k, v in tensors.items() if k.startswith("network.")}
+        network, tensors, state = read_network(file)
         try:
-            network = build(state["architecture"])
-            network = network.to(next((w.dtype for w in weights.values() if w.is_floating_point()), torch.float32))
-            network.load_state_dict(weights)
-        except (ValueError, RuntimeError) as error:
-            raise CheckpointError(f"{file}: weights and architecture do not fit: {error}") from None
-        if not isinstance(network, (Siamese, Distance)):
-            raise CheckpointError(f"{file}: expected a Siamese or a Distance in it, got {type(network).__name__}")
-        return cls(
-            network.to(device).eval(), state["ids"], tensors.get("features"), state["notes"], tensors.get("places")
-        )
+            return cls(
+                network.to(device).eval(), state["ids"], tensors.get("features"), state["notes"], tensors.get("places")
+            )
+        except (ValueError, TypeError) as error:
+            raise CheckpointError(f"{file}: {error}") from None
 
 
-def _skeleton(architecture: dict[str, Any]) -> nn.Module:
-    with torch.device("meta"):
-        return build(architecture)
+def _names(ids: object) -> list[str]:
+    """The names of objects: text that files can hold."""
+    if isinstance(ids, (str, bytes, dict)) or not isinstance(ids, Iterable):
+        raise TypeError(f"ids: expected a sequence of texts, got {shown(ids)}")
+    names = list(ids)
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"ids[{place}]: expected text, got {shown(name)}; [str(i) for i in ids] makes names of numbers"
+            )
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError:
+        raise ValueError("ids: expected text that UTF-8 can hold, got halves of surrogate pairs") from None
+    return names
 
 
 def _shapes(module: nn.Module) -> dict[str, torch.Size]:

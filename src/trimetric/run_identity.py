@@ -37,6 +37,33 @@ def network_identity(tensors: Shapes) -> str:
     return hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()
 
 
+def check_tensors(tensors: Shapes, parameters: Shapes, buffers: Shapes, loss_sums: Tensor) -> None:
+    """Refuse tensors of a checkpoint that would be broadcast, or fail only in the middle of a step.
+
+    Args:
+        tensors: of the checkpoint, by the names that they have there.
+        parameters: of the run.
+        buffers: of the run.
+        loss_sums: of the run, one for each member.
+    """
+    expected = {
+        **{f"parameter.{name}": value for name, value in parameters.items()},
+        **{f"buffer.{name}": value for name, value in buffers.items()},
+        "loss_sums": loss_sums,
+    }
+    for name, value in parameters.items():
+        others = [f"{kind}.{name}" for kind in ("average", "best", "teacher")]
+        others += [f"optimiser.{name}.{key}" for key in ("exp_avg", "exp_avg_sq")]
+        expected |= {other: value for other in others if other in tensors}
+    for name, value in expected.items():
+        got = tensors[name]
+        if got.shape != value.shape or got.dtype != value.dtype:
+            raise ValueError(
+                f"{name}: expected {value.dtype} of shape {tuple(value.shape)}, got {got.dtype} of shape "
+                f"{tuple(got.shape)}"
+            )
+
+
 def differences(there: Mapping[str, str], here: Mapping[str, str], tensors_there: Shapes, tensors_here: Shapes) -> str:
     """In words, what differs between the run of a checkpoint and this one.
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,8 +14,9 @@ from torch import Tensor
 from trimetric.bootstrap import Bootstrap, Probe
 from trimetric.checkpoint import CheckpointError, read_checkpoint, write_checkpoint
 from trimetric.pair_data import PairData
+from trimetric.printable import printable, shown
 from trimetric.processes import Processes
-from trimetric.run_identity import differences, network_identity, settings_identity
+from trimetric.run_identity import check_tensors, differences, network_identity, settings_identity
 from trimetric.schedules import make_schedule
 from trimetric.trainees import Trainee
 from trimetric.training_config import Epoch, History, TrainingConfig
@@ -213,8 +215,18 @@ class TrainingRun:
 
     @torch.no_grad()
     def restore(self, path: Path) -> None:
+        """Go on where a checkpoint says; one that lacks something, or has it in another shape, is refused."""
         tensors, state = read_checkpoint(path)
+        try:
+            self._restore(path, tensors, state)
+        except CheckpointError:
+            raise
+        except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+            told = printable(" ".join(str(error).split()), limit=200)
+            kind = type(error).__name__
+            raise CheckpointError(f"{path}: is no whole checkpoint of this run ({kind}: {told}).") from None
 
+    def _restore(self, path: Path, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
         def part(prefix: str) -> dict[str, Tensor]:
             return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
@@ -226,6 +238,7 @@ class TrainingRun:
                 "file."
             )
 
+        self._check(tensors, state)
         moments = part("optimiser.")
         for name, parameter in self.trainee.parameters.items():
             parameter.copy_(tensors[f"parameter.{name}"])
@@ -241,6 +254,14 @@ class TrainingRun:
         torch.set_rng_state(tensors["generator"])
         self.position, self.seconds, self.loss_sums = state["position"], state["seconds"], tensors["loss_sums"]
         self.histories = [_history(record) for record in state["histories"]]
+
+    def _check(self, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
+        check_tensors(tensors, self.trainee.parameters, self.trainee.buffers, self.loss_sums)
+        position, histories = state["position"], state["histories"]
+        if type(position) is not int or not 0 <= position <= self.steps:
+            raise ValueError(f"position: expected a step from 0 to {self.steps}, got {shown(position)}")
+        if not isinstance(state["seconds"], (int, float)) or len(histories) != len(self.seeds):
+            raise ValueError(f"histories: expected {len(self.seeds)} and the seconds, got {shown(histories)}")
 
     def _network(self) -> dict[str, Tensor]:
         return self.trainee.parameters | self.trainee.buffers

@@ -56,6 +56,9 @@ class Audit:
             points = model.embed()
             if self.points is not None and self.points < len(points):
                 points = points[torch.randperm(len(points), generator=generator)[: self.points].to(points.device)]
+        if not bool(points.isfinite().all()):
+            row = int((~points.isfinite().all(dim=-1)).nonzero()[0])
+            raise InputError(f"{self.model}: expected finite points, got one of NaN or infinity for object {row + 1}")
         report = audit(head, points, require=self.require, seed=self.general.seed)
         self.general.say(str(report))
         self.general.say("nothing was written")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from trimetric.cli.general import General, keep_inputs, output_file
-from trimetric.printable import printable
+from trimetric.printable import printable, shown
 from trimetric.tables.errors import InputError
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ class Predict:
 
         model = self.general.load(self.model)
         columns = model.notes.get("feature_columns")
+        if columns is not None and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
+            raise InputError(f"{self.model}: notes: feature_columns: expected names of columns, got {shown(columns)}")
         return with_features(model, self.model, read_features(self.features, id_column=self.id_column, columns=columns))
 
     def _asked(self, model: Model, option: str, names: tuple[str, ...], file: Path | None) -> Asked:

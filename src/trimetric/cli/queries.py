@@ -16,7 +16,9 @@ from trimetric.cli.asked import Asked
 from trimetric.distances import Distance
 from trimetric.encoders import MLP
 from trimetric.model import Model
+from trimetric.printable import shown
 from trimetric.siamese import Siamese
+from trimetric.tables.columns import first
 from trimetric.tables.errors import InputError
 from trimetric.tables.features import FeatureTable
 from trimetric.tables.pairs import PairTable
@@ -55,6 +57,9 @@ def listed_pairs(model: Model, pairs: PairTable) -> tuple[NDArray[np.float64], I
         for part in torch.from_numpy(pairs.ends).to(points.device).split(1 << 16)
     ]
     predicted = torch.cat(parts).numpy()
+    bad = first(~np.isfinite(predicted))
+    if bad is not None:
+        raise _not_finite(f"{pairs.where(bad)}: ", *(pairs.names[i] for i in pairs.ends[bad]), predicted[bad])
     given = [] if pairs.distances is None else [list(map(_text, pairs.distances.tolist()))]
     names = pairs.names
     sources, targets = ([names[i] for i in pairs.ends[:, end].tolist()] for end in (0, 1))
@@ -105,13 +110,32 @@ def nearest(model: Model, sources: Asked, targets: Asked, count: int, *, reverse
 @torch.no_grad()
 def _blocks(model: Model, sources: Asked, targets: Asked, *, reverse: bool = False) -> Iterator[tuple[slice, Tensor]]:
     points, head = model.embed(), head_of(model)
+    for asked in (sources, targets):
+        bad = first(~points.isfinite().all(dim=-1).cpu().numpy()[asked.rows])
+        if bad is not None:  # it would also spoil the distances of others that are measured with it
+            raise InputError(
+                f"{shown(asked.labels[bad])}: expected a finite point, got NaN or infinity: what the model reads for "
+                "it is too large"
+            )
     ends = points[torch.from_numpy(targets.rows)]
     height = max(1, DISTANCES_AT_ONCE // max(1, len(targets)))
     for start in range(0, len(sources), height):
         part = slice(start, start + height)
         here = points[torch.from_numpy(sources.rows[part])]
         block = all_pairs(head, ends, here).mT if reverse else all_pairs(head, here, ends)
-        yield part, block.cpu()
+        block = block.cpu()
+        if not bool(block.isfinite().all()):
+            row, column = (int(i) for i in (~block.isfinite()).nonzero()[0])
+            names = (sources.labels[start + row], targets.labels[column])
+            raise _not_finite("", *(reversed(names) if reverse else names), float(block[row, column]))
+        yield part, block
+
+
+def _not_finite(where: str, source: str, target: str, value: float) -> InputError:
+    return InputError(
+        f"{where}expected a finite distance from {shown(source)} to {shown(target)}, got {value}: "
+        "what the model reads for one of them is too large"
+    )
 
 
 def _text(value: Any) -> str:

@@ -140,7 +140,7 @@ def trained(
         raise InputError(f"{error} --restart begins anew.") from None
     except (KeyboardInterrupt, SystemExit) as stop:
         raise stopped(stop, how_to_go_on(checkpoint)) from None
-    if not all(bool(value.isfinite().all()) for value in network.parameters()):
+    if not all(bool(value.isfinite().all()) for value in network.state_dict().values()):
         remove_checkpoint(checkpoint)
         raise RuntimeError("the training diverged, and nothing was saved; try a lower --learning-rate")
     return history
