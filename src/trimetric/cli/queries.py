@@ -59,7 +59,7 @@ def listed_pairs(model: Model, pairs: PairTable) -> tuple[NDArray[np.float64], I
     predicted = torch.cat(parts).numpy()
     bad = first(~np.isfinite(predicted))
     if bad is not None:
-        raise _not_finite(f"{pairs.where(bad)}: ", *(pairs.names[i] for i in pairs.ends[bad]), predicted[bad])
+        raise _not_finite(f"{pairs.where(bad)}: ", [pairs.names[i] for i in pairs.ends[bad]], predicted[bad])
     given = [] if pairs.distances is None else [list(map(_text, pairs.distances.tolist()))]
     names = pairs.names
     sources, targets = ([names[i] for i in pairs.ends[:, end].tolist()] for end in (0, 1))
@@ -126,12 +126,13 @@ def _blocks(model: Model, sources: Asked, targets: Asked, *, reverse: bool = Fal
         block = block.cpu()
         if not bool(block.isfinite().all()):
             row, column = (int(i) for i in (~block.isfinite()).nonzero()[0])
-            names = (sources.labels[start + row], targets.labels[column])
-            raise _not_finite("", *(reversed(names) if reverse else names), float(block[row, column]))
+            names = [sources.labels[start + row], targets.labels[column]]
+            raise _not_finite("", names[::-1] if reverse else names, float(block[row, column]))
         yield part, block
 
 
-def _not_finite(where: str, source: str, target: str, value: float) -> InputError:
+def _not_finite(where: str, names: list[str], value: float) -> InputError:
+    source, target = names
     return InputError(
         f"{where}expected a finite distance from {shown(source)} to {shown(target)}, got {value}: "
         "what the model reads for one of them is too large"
