@@ -81,7 +81,10 @@ CASES = {
     "distance": (lambda: tm.Siamese(torch.nn.Identity(), abs), "distance: expected a Norm or a Distance"),
     "all_pairs of a vector": (lambda: tm.all_pairs(d, torch.randn(4)), "x: expected a matrix (points, dim)"),
     "all_pairs of integers": (lambda: tm.all_pairs(d, torch.ones(3, 4, dtype=torch.int)), "x: expected a floating"),
-    "all_pairs dtypes": (lambda: tm.all_pairs(d, x, x.double()), "y: expected the last axis, dtype and device of x"),
+    "all_pairs dtypes": (
+        lambda: tm.all_pairs(tm.Euclidean(4), x, x.double()),
+        "y: expected the last axis, dtype and device of x",
+    ),
     "memory": (lambda: tm.all_pairs(d, x, max_memory="lots"), "max_memory: expected bytes as a positive integer"),
     "no memory": (lambda: tm.all_pairs(d, x, max_memory=0), "max_memory: expected bytes as a positive integer"),
     "audit of NaN": (lambda: tm.audit(d, nan), "points: expected finite values, got 12 NaN or infinite of 12"),

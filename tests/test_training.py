@@ -250,8 +250,8 @@ def test_plain_lines_without_a_terminal(capfd: pytest.CaptureFixture[str]) -> No
 
 
 BAD = {
-    "pairs: expected indices of shape (100, 2)": lambda p, t: (p.float(), t, {}),
-    "pairs: expected indices from 0 to 9, got 10": lambda p, t: (p + 1, t, {}),
+    "pairs: expected indices of shape (n, 2)": lambda p, t: (p.float(), t, {}),
+    "pairs: expected indices from 0 to 9, the last of objects, got 10": lambda p, t: (p + 1, t, {}),
     "targets: expected distances >= 0": lambda p, t: (p, -t, {}),
     "targets: expected a vector of at least one": lambda p, t: (p[:0], t[:0], {}),
     "patience: expected validation pairs": lambda p, t: (p, t, {"config": tm.TrainingConfig(patience=3)}),

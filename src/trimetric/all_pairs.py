@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -31,8 +33,8 @@ DistanceFunction = Callable[[Tensor, Tensor], Tensor]
 
 def all_pairs(
     distance: Norm | Distance | Siamese | DistanceFunction,
-    x: Tensor,
-    y: Tensor | None = None,
+    x: Tensor | np.ndarray,
+    y: Tensor | np.ndarray | None = None,
     *,
     max_memory: int | str = "256MiB",
 ) -> Float[Tensor, "n m"]:
@@ -54,7 +56,8 @@ def all_pairs(
     Args:
         distance: a distance, a norm (for the distance it induces), a `Siamese` (each object is encoded
             once), or any function of two broadcastable tensors.
-        x: `(n, dim)`; for a `Siamese`, n objects along the first axis.
+        x: `(n, dim)`; for a `Siamese`, n objects along the first axis.  A NumPy array is converted to the dtype of
+            the weights.
         y: `(m, dim)`.
         max_memory: bytes, or text such as "256MiB": about the most that is used beyond the inputs, their
             projections, the output and, with gradients, theirs.
@@ -62,15 +65,15 @@ def all_pairs(
     Under `torch.autocast` distances are computed in the precision of the parameters of the distance.
     """
     budget = checks.byte_count("max_memory", max_memory)
+    given, distance = distance, checked_distance(distance)
+    x = checks.as_tensor("x", x, given)
+    y = None if y is None else checks.as_tensor("y", y, given)
     if isinstance(distance, Siamese):
+        for name, objects in (("x", x), ("y", y)):
+            if objects is not None and objects.ndim == 0:
+                raise ValueError(f"{name}: expected objects along the first axis, got shape ()")
         x, y = distance.encode_rows(x, y)
         distance = distance.distance
-    elif isinstance(distance, Norm):
-        distance = as_distance("distance", distance)
-    elif not callable(distance):
-        raise TypeError(
-            f"distance: expected a Norm, Distance, Siamese or function of two tensors, got {type(distance).__name__}"
-        )
     if torch.is_autocast_enabled(x.device.type):
         dtype = next((p.dtype for p in distance.parameters()), x.dtype) if isinstance(distance, Distance) else x.dtype
         x, y = x.to(dtype), None if y is None or y is x else y.to(dtype)
@@ -78,6 +81,31 @@ def all_pairs(
     _check_points(distance, x, y)
     with torch.autocast(x.device.type, enabled=False):
         return _all_pairs(distance, x, y, budget)
+
+
+def checked_distance(distance: Norm | Distance | Siamese | DistanceFunction) -> Distance | Siamese | DistanceFunction:
+    """A norm as the distance that it induces, a function as one whose values are checked, others as they are."""
+    if isinstance(distance, Norm):
+        return as_distance("distance", distance)
+    if isinstance(distance, (Distance, Siamese)):
+        return distance
+    if isinstance(distance, type) or not callable(distance):
+        got = f"the class {distance.__name__}" if isinstance(distance, type) else type(distance).__name__
+        raise TypeError(f"distance: expected a Norm, Distance, Siamese or function of two tensors, got {got}")
+
+    @functools.wraps(distance, updated=())
+    def checked(x: Tensor, y: Tensor) -> Tensor:
+        values = distance(x, y)
+        expected = tuple(torch.broadcast_shapes(x.shape[:-1], y.shape[:-1]))
+        if not isinstance(values, Tensor) or tuple(values.shape) != expected:
+            got = f"shape {tuple(values.shape)}" if isinstance(values, Tensor) else type(values).__name__
+            raise ValueError(
+                f"distance: expected a function that makes one number of each pair, so a tensor of shape {expected} of "
+                f"points of shapes {tuple(x.shape)} and {tuple(y.shape)}, got {got}"
+            )
+        return values
+
+    return checked
 
 
 def _all_pairs(distance: Distance | DistanceFunction, x: Tensor, y: Tensor, budget: int) -> Tensor:
@@ -102,7 +130,7 @@ def _check_points(distance: Distance | DistanceFunction, x: Tensor, y: Tensor) -
     for name, points in (("x", x), ("y", y)):
         checks.matrix(name, checks.floating_point(name, points))
         if isinstance(distance, Distance):
-            checks.vectors(name, points, distance.dim)
+            checks.same_dtype(name, checks.vectors(name, points, distance.dim), distance)
     if x.shape[1] != y.shape[1] or x.dtype != y.dtype or x.device != y.device:
         raise ValueError(
             f"y: expected the last axis, dtype and device of x ({x.shape[1]}, {x.dtype}, {x.device}), "

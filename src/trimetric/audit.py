@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from trimetric import checks
-from trimetric.all_pairs import DistanceFunction, all_pairs
+from trimetric.all_pairs import DistanceFunction, all_pairs, checked_distance
 from trimetric.audit_report import Audit as Audit
 from trimetric.audit_report import Measured
 from trimetric.axioms import NOTHING
-from trimetric.distances import Distance, as_distance
+from trimetric.distances import Distance
 from trimetric.norms import Norm
 from trimetric.siamese import Siamese
 
@@ -29,7 +30,7 @@ MIN_PLUS_FLOATS = 1 << 19
 @torch.no_grad()
 def audit(
     distance: Norm | Distance | Siamese | DistanceFunction,
-    points: Tensor,
+    points: Tensor | np.ndarray,
     *,
     require: Sequence[Measured] = (),
     max_points: int = 2000,
@@ -59,7 +60,8 @@ def audit(
 
     Args:
         distance: a distance, norm, `Siamese`, or any function of two broadcastable tensors.
-        points: `(n, dim)`; for a `Siamese`, n objects along the first axis.
+        points: `(n, dim)`; for a `Siamese`, n objects along the first axis.  A NumPy array is converted to the dtype
+            of the weights.
         require: names of axioms that are checked as if the distance promised them: any of "nonnegative",
             "reflexive", "definite", "triangle", "symmetric" and "homogeneous".
         max_points: the largest n for which all triples are checked.
@@ -71,24 +73,31 @@ def audit(
         The defects that were found, `holds` and a `verdict` in words.
     """
     required = _required(require)
-    checks.finite("points", checks.floating_point("points", points))
+    name = getattr(distance, "__name__", type(distance).__name__)
+    promised = getattr(distance, "axioms", NOTHING)
+    given, distance = distance, checked_distance(distance)
+    points = checks.as_tensor("points", points, given)
+    numbered = isinstance(distance, Siamese) and not points.is_floating_point()
+    if not numbered:
+        checks.finite("points", checks.floating_point("points", points))
     checks.positive_int("max_points", max_points)
     checks.positive_int("random_triples", random_triples)
-    if points.ndim < 2 or len(points) == 0:
+    checks.seed("seed", seed)
+    if points.ndim < (1 if numbered else 2) or len(points) == 0:
         raise ValueError(f"points: expected at least one row of a matrix, got shape {tuple(points.shape)}")
-    if isinstance(distance, Norm):
-        distance = as_distance("distance", distance)
+    if isinstance(distance, Distance):
+        checks.same_dtype("points", checks.vectors("points", points, distance.dim), distance)
     measure = _exhaustive if len(points) <= max_points else _sampled
     found = measure(distance, points, random_triples=random_triples, seed=seed, max_memory=max_memory)
-    rounding = ROUNDING_ULPS * torch.finfo(points.dtype).eps * found.scale
+    rounding = ROUNDING_ULPS * found.eps * found.scale
 
     def beyond_rounding(defect: float) -> float:
         return 0.0 if defect <= rounding else defect  # a NaN stays a NaN
 
     defect = beyond_rounding(found.triangle)
     return Audit(
-        name=getattr(distance, "__name__", type(distance).__name__),
-        promised=getattr(distance, "axioms", NOTHING),
+        name=name,
+        promised=promised,
         required=required,
         points=len(points),
         triples=found.triples,
@@ -124,6 +133,7 @@ class _Found:
     """The largest values as they came, rounding included."""
 
     triples: int
+    eps: float
     scale: float
     triangle: float
     relative_triangle: float
@@ -143,6 +153,7 @@ def _exhaustive(
     j = int((matrix[i] + matrix[:, k]).argmin())
     return _Found(
         triples=len(points) ** 3,
+        eps=torch.finfo(matrix.dtype).eps,
         scale=_scale(matrix),
         triangle=float(excess.max()),
         relative_triangle=_largest_ratio(excess, matrix),
@@ -174,6 +185,7 @@ def _sampled(
         parts.append(
             _Found(
                 triples=count,
+                eps=torch.finfo(every.dtype).eps,
                 scale=_scale(every),
                 triangle=float(excess[worst]),
                 relative_triangle=_largest_ratio(excess, xz),
@@ -191,6 +203,7 @@ def _sampled(
     worst = max(parts, key=lambda part: part.triangle)
     return _Found(
         triples=sum(part.triples for part in parts),
+        eps=largest("eps"),
         scale=largest("scale"),
         triangle=largest("triangle"),
         relative_triangle=largest("relative_triangle"),
@@ -232,7 +245,7 @@ def _largest_ratio(excess: Tensor, distances: Tensor) -> float:
 
 def _indistinct(points: Tensor, i: Tensor, j: Tensor) -> int:
     pairs = zip(i.split(TRIPLES_AT_ONCE), j.split(TRIPLES_AT_ONCE), strict=True)
-    flat = points.flatten(1)
+    flat = points.reshape(len(points), -1)
     return sum(int((flat[a] != flat[b]).any(dim=1).sum()) for a, b in pairs)
 
 

@@ -33,6 +33,12 @@ class Axioms:
     translation_invariant: bool = True
     monotone: bool = False
 
+    def __post_init__(self) -> None:
+        for axiom in fields(self):
+            value = getattr(self, axiom.name)
+            if not isinstance(value, bool):
+                raise TypeError(f"{axiom.name}: expected True or False, got {value!r}")
+
     def but(self, **changes: bool) -> Axioms:
         """A copy with some promises changed."""
         return replace(self, **changes)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
+import os
 import re
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -27,10 +31,43 @@ def positive_ints(name: str, values: object) -> tuple[int, ...]:
     return checked
 
 
-def finite_number(name: str, value: object, *, above: float | None = None, below: float | None = None) -> float:
+MAX_SEED = 1 << 43
+"""so that a seed times a million, by which the epochs of a run are told apart, is still a seed of torch"""
+
+
+def seed(name: str, value: object) -> int:
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or not 0 <= int(value) <= MAX_SEED:  # type: ignore[arg-type]
+        raise ValueError(f"{name}: expected an integer from 0 to {MAX_SEED}, got {value!r}")
+    return int(value)  # type: ignore[arg-type]
+
+
+def boolean(name: str, value: object) -> bool:
+    """True or False: the text "no" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def path(name: str, value: object) -> Path:
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name}: expected a path, got {type(value).__name__}")
+    return Path(os.fspath(value))  # type: ignore[arg-type]
+
+
+def finite_number(
+    name: str,
+    value: object,
+    *,
+    above: float | None = None,
+    below: float | None = None,
+    at_least: float | None = None,
+) -> float:
     """A finite real number, strictly between `above` and `below` where they are given."""
     number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else None
     expected = "a finite number"
+    if at_least is not None:
+        expected += f" >= {at_least:g}"
     if above is not None:
         expected += f" above {above:g}"
     if below is not None:
@@ -38,6 +75,7 @@ def finite_number(name: str, value: object, *, above: float | None = None, below
     if (
         number is None
         or not math.isfinite(number)
+        or (at_least is not None and not number >= at_least)
         or (above is not None and not number > above)
         or (below is not None and not number < below)
     ):
@@ -51,12 +89,54 @@ def one_of(name: str, value: object, options: Collection[str]) -> None:
         raise ValueError(f"{name}: expected one of {expected}, got {value!r}")
 
 
+def tensor(name: str, value: object) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name}: expected a torch.Tensor, got {type(value).__name__}")
+    return value
+
+
 def floating_point(name: str, value: object) -> Tensor:
     if not isinstance(value, Tensor):
         raise TypeError(f"{name}: expected a floating-point torch.Tensor, got {type(value).__name__}")
     if not value.is_floating_point():
         raise TypeError(f"{name}: expected a floating-point tensor, got dtype {value.dtype}")
     return value
+
+
+def as_tensor(name: str, value: object, like: object = None) -> Tensor:
+    """A tensor as it is; a NumPy array as one, its floating-point numbers in the dtype of the weights of `like`.
+
+    The rule of the package: functions that take data take arrays too, which come in float64 whatever the model is;
+    modules that are called take tensors.
+    """
+    if isinstance(value, Tensor):
+        return value
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{name}: expected a torch.Tensor or a NumPy array, got {_kind(value)}")
+    if value.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: expected an array of numbers, got dtype {value.dtype}")
+    weights = like.parameters() if isinstance(like, nn.Module) else ()
+    weight = next((parameter for parameter in weights if parameter.is_floating_point()), None)
+    tensor = torch.from_numpy(value.copy())  # in the order of memory, and free of what becomes of the array
+    if weight is None:
+        return tensor
+    return tensor.to(weight.device, weight.dtype if tensor.is_floating_point() else None)
+
+
+def _kind(value: object) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+def same_dtype(name: str, value: Tensor, module: nn.Module) -> None:
+    """That of the matrices of a module, which a product needs (but under autocast).  Static, as `vectors` is."""
+    tensors = itertools.chain(module.parameters(), module.buffers())
+    weight = next((each for each in tensors if each.ndim > 1 and each.is_floating_point()), None)
+    if weight is None or weight.dtype == value.dtype or torch.is_autocast_enabled(value.device.type):
+        return
+    raise TypeError(
+        f"{name}: expected the dtype of the weights of {type(module).__name__}, {weight.dtype}, got {value.dtype}; "
+        f"convert one of them, such as {name}.to({weight.dtype})"
+    )
 
 
 def vectors(name: str, value: object, dim: int) -> Tensor:
@@ -75,6 +155,17 @@ def broadcastable(x: Tensor, y: Tensor) -> None:
                 "y: expected batch axes that broadcast with those of x, "
                 f"got shapes {tuple(x.shape)} and {tuple(y.shape)}"
             )
+
+
+def functions(name: str, value: object) -> list[Any]:
+    """A sequence of functions, which may be empty."""
+    if callable(value) or isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected a sequence of functions, such as [function], got {_kind(value)}")
+    items = list(value)
+    for i, item in enumerate(items):
+        if not callable(item):
+            raise TypeError(f"{name}[{i}]: expected a function, got {_kind(item)}")
+    return items
 
 
 def matrix(name: str, value: Tensor) -> Tensor:
@@ -107,9 +198,10 @@ def one_dim(name: str, dims: list[int]) -> int:
     return dims[0]
 
 
-def instance(name: str, value: object, kind: type) -> None:
-    if not isinstance(value, kind):
-        raise TypeError(f"{name}: expected a {kind.__name__}, got {type(value).__name__}")
+def instance(name: str, value: object, *kinds: type, hint: str = "") -> None:
+    if not isinstance(value, kinds):
+        expected = " or ".join(f"{'an' if kind.__name__[0] in 'AEIO' else 'a'} {kind.__name__}" for kind in kinds)
+        raise TypeError(f"{name}: expected {expected}, got {_kind(value)}" + (f"; {hint}" if hint else ""))
 
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}

@@ -62,7 +62,7 @@ class MLP(Described):
         super().__init__()
         checks.one_of("activation", activation, _ACTIVATIONS)
         self.waves = 0 if isinstance(waves, int) and waves == 0 else checks.positive_int("waves", waves)
-        hidden = checks.positive_ints("widths", widths) if len(widths) else ()
+        hidden = () if isinstance(widths, Sequence) and not widths else checks.positive_ints("widths", widths)
         sizes = (checks.positive_int("in_features", in_features) * (1 + 2 * self.waves), *hidden)
         self.standardize = Standardize(in_features)
         layers: list[nn.Module] = []
@@ -71,6 +71,7 @@ class MLP(Described):
         self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], checks.positive_int("out_features", out_features)))
 
     def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
+        checks.same_dtype("x", checks.vectors("x", x, self.standardize.features), self)
         x = self.standardize(x)
         if self.waves:
             angles = [2.0**octave * x for octave in range(self.waves)]

@@ -8,10 +8,12 @@ from io import BytesIO
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from trimetric import checks
 from trimetric.atomic import replacing
 from trimetric.distances import Distance
+from trimetric.encoder_inputs import example_objects, unreadable
 from trimetric.model import Model
 from trimetric.siamese import Siamese
 
@@ -27,11 +29,13 @@ def export(model: Model | Siamese | Distance, path: Path | str, *, example: Tens
         path: the file to write.
         example: objects as the network reads them, two or more; needed only where they cannot be told from the model.
     """
-    file = Path(path)
+    checks.instance("model", model, Model, Siamese, Distance)
+    file = checks.path("path", path)
     if file.suffix not in (".onnx", ".pt2"):
         raise ValueError(f"path: expected a name that ends in .onnx or .pt2, got {file.name!r}")
     network = model.network if isinstance(model, Model) else model
-    rows = _example(model) if example is None else example
+    rows = _example(model) if example is None else checks.as_tensor("example", example, network)
+    _check_readable(network, rows)
     if len(rows) < 2:
         rows = rows.repeat(2, *[1] * (rows.ndim - 1))
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -47,6 +51,18 @@ def export(model: Model | Siamese | Distance, path: Path | str, *, example: Tens
     with replacing(file) as stream:
         stream.write(content)
     return file
+
+
+def _check_readable(network: Siamese | Distance, rows: Tensor) -> None:
+    was_training = network.training
+    try:
+        with torch.no_grad():
+            network.eval()(rows[:1], rows[:1])
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        reason = unreadable("example", rows, network.encoder) if isinstance(network, Siamese) else None
+        raise reason or ValueError(f"example: expected two objects as the network reads them: {error}") from None
+    finally:
+        network.train(was_training)
 
 
 def _program(program: torch.export.ExportedProgram) -> bytes:
@@ -78,11 +94,7 @@ def _example(model: Model | Siamese | Distance) -> Tensor:
         return model.objects()[:2] if model.ids is not None else _example(model.network)
     if isinstance(model, Distance):
         return torch.randn(2, model.dim)
-    for layer in model.encoder.modules():
-        if isinstance(layer, nn.Embedding):
-            return torch.arange(2)
-        if isinstance(layer, nn.Linear):
-            return torch.randn(2, layer.in_features)
-        if next(layer.children(), None) is None and next(layer.parameters(), None) is not None:
-            break
+    found = example_objects(model.encoder)
+    if found is not None:
+        return found
     raise ValueError("example: expected two objects as the encoder reads them, since they cannot be told from it")

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from trimetric import checks
 from trimetric.all_pairs import all_pairs
 from trimetric.architecture import describe
 from trimetric.axioms import Axioms
@@ -58,6 +60,10 @@ class Model:
             raise TypeError(f"network: expected a Siamese or a Distance, got {type(self.network).__name__}")
         if not isinstance(self.notes, dict):
             raise TypeError(f"notes: expected a dictionary, got {type(self.notes).__name__}")
+        if self.features is not None:
+            self.features = checks.as_tensor("features", self.features, self.network)
+        if self.places is not None:
+            self.places = checks.as_tensor("places", self.places)
         if self.ids is None:
             if self.features is not None or self.places is not None:
                 raise ValueError("ids: expected one for each row of features and places, got None")
@@ -99,8 +105,10 @@ class Model:
 
     def objects(self, names: Sequence[str] | Tensor | None = None) -> Tensor:
         """What the network reads for known objects, all of them by default; a tensor is taken for that itself."""
-        if isinstance(names, Tensor):
-            return names.to(self.device)
+        if isinstance(names, (Tensor, np.ndarray)):
+            return checks.as_tensor("names", names, self.network).to(self.device)
+        if isinstance(names, str):
+            raise TypeError(f"names: expected a sequence of names, such as [{names!r}], got the text {names!r}")
         if self.ids is None:
             raise ValueError("names: this model knows no objects by name, so expected a tensor of features")
         rows = (
@@ -120,12 +128,15 @@ class Model:
         if not isinstance(self.network, Siamese):
             return objects
         self.network.eval()
-        parts = [self.network.encoder(part) for part in objects.split(QUERY_BATCH)]
+        parts = [self.network.encoded("names", part) for part in objects.split(QUERY_BATCH)]
         return torch.cat(parts) if parts else self.network.encoder(objects)
 
     @torch.no_grad()
     def distances(self, sources: Sequence[str] | Tensor, targets: Sequence[str] | Tensor) -> Float[Tensor, " n"]:
         """The distance from each source to the target at its place."""
+        for name, given in (("sources", sources), ("targets", targets)):
+            if isinstance(given, str) or not isinstance(given, (Sequence, Tensor, np.ndarray)):
+                raise TypeError(f"{name}: expected a sequence of names, a tensor or a NumPy array, got {given!r}")
         if len(sources) != len(targets):
             raise ValueError(f"targets: expected {len(sources)}, as many as sources, got {len(targets)}")
         head = self.network.distance if isinstance(self.network, Siamese) else self.network
@@ -162,7 +173,7 @@ class Model:
             TypeError: where a part cannot be described by plain data.
             ValueError: where the network would not come back as it is.
         """
-        file = Path(path)
+        file = checks.path("path", path)
         architecture = describe(self.network)
         weights = self.network.state_dict()
         if _shapes(skeleton(architecture)) != _shapes(self.network):
@@ -201,7 +212,7 @@ class Model:
         Raises:
             CheckpointError: where the file is damaged or no model, or its weights are not finite.
         """
-        file = Path(path)
+        file = checks.path("path", path)
         network, tensors, state = read_network(file)
         try:
             return cls(

@@ -6,37 +6,56 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from trimetric import checks
 from trimetric.siamese import Siamese
 
+ArrayOrTensor = Tensor | np.ndarray
 # Either indices (n, 2) into objects, or the two ends themselves.
-Pairs = Tensor | tuple[Tensor, Tensor]
+Pairs = ArrayOrTensor | tuple[ArrayOrTensor, ArrayOrTensor]
 Predictor = Callable[[Tensor], Tensor]
 
 
 class PairData:
-    """Pairs with targets, and how a model predicts a batch of them."""
+    """Pairs with targets, and how a model predicts a batch of them.
 
-    def __init__(self, pairs: Pairs, targets: Tensor, objects: Tensor | None) -> None:
-        checks.floating_point("targets", targets)
-        if targets.ndim != 1 or len(targets) == 0:
-            raise ValueError(f"targets: expected a vector of at least one distance, got shape {tuple(targets.shape)}")
-        if torch.isnan(targets).any() or (targets < 0).any():
-            raise ValueError("targets: expected distances >= 0, got NaN or negative ones")
-        if isinstance(pairs, Tensor):
-            if pairs.dtype != torch.long or pairs.shape != (len(targets), 2):
+    Args:
+        pairs: indices `(n, 2)` of any integer dtype, or a sequence of the two ends.  Here and below NumPy arrays are
+            taken too, in the dtype of the weights of `model`.
+        targets: the n distances.
+        objects: what indices point at.
+        names: of the first two arguments, for messages.
+        model: what will predict them.
+    """
+
+    def __init__(
+        self,
+        pairs: Pairs,
+        targets: ArrayOrTensor,
+        objects: ArrayOrTensor | None,
+        names: tuple[str, str] = ("pairs", "targets"),
+        model: nn.Module | None = None,
+    ) -> None:
+        of_pairs, of_targets = names
+        self.targets = _distances(of_targets, checks.as_tensor(of_targets, targets, model))
+        self.objects = None if objects is None else checks.as_tensor("objects", objects, model)
+        self.pairs: Tensor | tuple[Tensor, Tensor]
+        if isinstance(pairs, (Tensor, np.ndarray)):
+            self.pairs = _indices(of_pairs, checks.as_tensor(of_pairs, pairs), self.objects)
+            count = len(self.pairs)
+        else:
+            self.pairs = _ends(of_pairs, pairs, model)
+            count = len(self.pairs[0])
+            if self.objects is not None:
                 raise ValueError(
-                    f"pairs: expected indices of shape ({len(targets)}, 2) and dtype torch.int64, "
-                    f"got shape {tuple(pairs.shape)} and dtype {pairs.dtype}"
+                    f"objects: expected None, as {of_pairs} are the two ends themselves and not indices, got "
+                    f"{len(self.objects)} objects"
                 )
-            if objects is not None and (pairs.min() < 0 or pairs.max() >= len(objects)):
-                raise ValueError(f"pairs: expected indices from 0 to {len(objects) - 1}, got {int(pairs.max())}")
-        elif len(pairs) != 2 or any(len(end) != len(targets) for end in pairs):
-            raise ValueError(f"pairs: expected two tensors of {len(targets)} rows each, as many as targets")
-        self.pairs, self.targets, self.objects = pairs, targets, objects
+        if len(self.targets) != count:
+            raise ValueError(f"{of_targets}: expected {count}, one for each of {of_pairs}, got {len(self.targets)}")
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -87,3 +106,40 @@ class PairData:
             digest.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
             digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
         return digest.hexdigest()
+
+
+def _distances(name: str, targets: Tensor) -> Tensor:
+    checks.floating_point(name, targets)
+    if targets.ndim != 1 or len(targets) == 0:
+        raise ValueError(f"{name}: expected a vector of at least one distance, got shape {tuple(targets.shape)}")
+    if torch.isnan(targets).any() or (targets < 0).any():
+        raise ValueError(f"{name}: expected distances >= 0, got NaN or negative ones")
+    return targets
+
+
+def _indices(name: str, pairs: Tensor, objects: Tensor | None) -> Tensor:
+    whole = not (pairs.is_floating_point() or pairs.is_complex() or pairs.dtype == torch.bool)
+    if not whole or pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ValueError(
+            f"{name}: expected indices of shape (n, 2) and dtype torch.int64, or a tuple of the two ends, "
+            f"got shape {tuple(pairs.shape)} and dtype {pairs.dtype}"
+        )
+    pairs = pairs.long()
+    last = None if objects is None else len(objects) - 1
+    low, high = (int(pairs.min()), int(pairs.max())) if len(pairs) else (0, 0)
+    if low < 0 or (last is not None and high > last):
+        expected = "indices >= 0" if last is None else f"indices from 0 to {last}, the last of objects"
+        raise ValueError(f"{name}: expected {expected}, got {low if low < 0 else high}")
+    return pairs
+
+
+def _ends(name: str, pairs: object, model: nn.Module | None) -> tuple[Tensor, Tensor]:
+    if not isinstance(pairs, (tuple, list)) or len(pairs) != 2:
+        got = f"{len(pairs)} items" if isinstance(pairs, (tuple, list)) else type(pairs).__name__
+        raise TypeError(f"{name}: expected indices of shape (n, 2), or a tuple of the two ends, got {got}")
+    x, y = (checks.as_tensor(f"{name}[{i}]", end, model) for i, end in enumerate(pairs))
+    if x.ndim == 0 or y.ndim == 0 or len(x) != len(y):
+        raise ValueError(
+            f"{name}: expected two ends of as many rows each, got shapes {tuple(x.shape)} and {tuple(y.shape)}"
+        )
+    return x, y

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from rich.console import Console
 from rich.progress import (
@@ -16,6 +16,8 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+
+from trimetric import checks
 
 LINE_SECONDS = 10.0
 TEXT = "{task.fields[text]}"
@@ -92,6 +94,7 @@ class WorkProgress(_Bar):
     """
 
     def __init__(self, name: str, total: int, shown: Shown, *, unit: str = "", known: int = 0) -> None:
+        checks.one_of("progress", shown, get_args(Shown))
         self.name, self.total, self.done, self.fresh = name, total, known, 0
         self.unit = f" {unit}" if unit else ""
         columns = MofNCompleteColumn(), TextColumn(TEXT)

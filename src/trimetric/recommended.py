@@ -37,6 +37,8 @@ def recommended(dim: int, *, symmetric: bool, tolls: bool = False) -> Calibrated
     >>> head(torch.randn(5, 64), torch.randn(5, 64)).shape
     torch.Size([5])
     """
+    checks.boolean("symmetric", symmetric)
+    checks.boolean("tolls", tolls)
     taken = (1 if symmetric else 2) if tolls else 0
     if checks.positive_int("dim", dim) <= taken:
         raise ValueError(f"dim: expected more than the {taken} that the tolls take, got {dim}")

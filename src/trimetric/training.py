@@ -8,34 +8,48 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from trimetric import checks
 from trimetric.bootstrap import Bootstrap, Probe
 from trimetric.distances import Distance
 from trimetric.interruption import deferred_signals
 from trimetric.losses import OwnLoss
-from trimetric.pair_data import PairData, Pairs
+from trimetric.pair_data import ArrayOrTensor, PairData, Pairs
 from trimetric.processes import clear_loss_of_workers, connected
 from trimetric.progress import Shown, TrainingProgress
 from trimetric.siamese import Siamese
 from trimetric.stacked_trainee import Stack
 from trimetric.trainees import Single, calibrate
+from trimetric.training_arguments import (
+    check_extras,
+    check_model,
+    check_models,
+    check_readable,
+    check_seeds,
+    check_settings,
+    check_targets,
+    checkpoint_file,
+    pair_data,
+    watched_items,
+)
 from trimetric.training_config import Epoch, History, TrainingConfig
 from trimetric.training_run import TrainingRun, shuffled
 
 CALIBRATION_BATCHES = 8
 
-PairsAndTargets = tuple[Pairs, Tensor]
+PairsAndTargets = tuple[Pairs, ArrayOrTensor]
 
 
 def fit(
     model: Siamese | Distance,
     pairs: Pairs,
-    targets: Float[Tensor, " n"],
+    targets: Float[Tensor, " n"] | np.ndarray,
     *,
-    objects: Tensor | None = None,
+    objects: ArrayOrTensor | None = None,
     validation: PairsAndTargets | None = None,
     watch: Mapping[str, PairsAndTargets] | None = None,
     bootstrap: Bootstrap | None = None,
@@ -55,6 +69,8 @@ def fit(
     Under `torchrun` each process takes its part of every batch, and all of them end with the weights that one process
     would have found, up to rounding.
 
+    NumPy arrays are taken wherever tensors are, in the dtype of the weights.
+
     Args:
         model: a `Siamese`, or a distance between vectors.  It is trained in place, and left in evaluation mode.
         pairs: either indices `(n, 2)` into `objects`, or the two ends themselves, a tuple of two tensors of n rows.
@@ -72,15 +88,22 @@ def fit(
         checkpoint: a file to keep the state of the run in; with several machines, one that all of them can read.
         progress: "silent" prints nothing.
     """
+    check_model("model", model)
+    check_settings(config, progress)
+    check_extras(loss, bootstrap, probe)
+    calls, file = checks.functions("callbacks", callbacks), checkpoint_file(checkpoint)
     config = config or TrainingConfig()
-    data = PairData(pairs, targets, objects)
-    held_out = [] if validation is None else [PairData(*validation, objects)]
-    watched = {name: [PairData(*own, objects)] for name, own in (watch or {}).items()}
-    file = None if checkpoint is None else Path(checkpoint)
+    data = PairData(pairs, targets, objects, model=model)
+    held_out = [] if validation is None else [pair_data("validation", validation, objects, model)]
+    watched = {name: [pair_data(f"watch[{name!r}]", own, objects, model)] for name, own in watched_items(watch)}
+    if loss is None and bootstrap is None:
+        check_targets(data.targets, config)
+    for own in (data, *held_out, *(own for (own,) in watched.values())):
+        check_readable(model, own)
     if config.calibrate and not (file is not None and file.exists()):
         calibrate(model, data, _first_rows(data, config))
     remedy = "Start all of them again" + (f" to go on from {file}." if file else "; with checkpoint= it would go on.")
-    with connected(targets.device) as processes, clear_loss_of_workers(processes, remedy):
+    with connected(data.targets.device) as processes, clear_loss_of_workers(processes, remedy):
         trainee = Single(model, data, config, processes, loss)
         run = TrainingRun(
             trainee,
@@ -94,16 +117,16 @@ def fit(
             probes=[] if probe is None else [probe],
             loss="" if loss is None else loss.identity,
         )
-        return _complete(run, file, progress, lambda epochs: [call(epochs[0]) for call in callbacks])[0]
+        return _complete(run, file, progress, lambda epochs: [call(epochs[0]) for call in calls])[0]
 
 
 def fit_many(
     models: Sequence[Siamese | Distance],
     pairs: Pairs | Sequence[Pairs],
-    targets: Float[Tensor, " n"] | Sequence[Float[Tensor, " n"]],
+    targets: Float[Tensor, " n"] | np.ndarray | Sequence[Float[Tensor, " n"]],
     *,
     seeds: Sequence[int],
-    objects: Tensor | None = None,
+    objects: ArrayOrTensor | None = None,
     validation: PairsAndTargets | Sequence[PairsAndTargets] | None = None,
     watch: Mapping[str, PairsAndTargets | Sequence[PairsAndTargets]] | None = None,
     bootstrap: Sequence[Bootstrap] = (),
@@ -131,19 +154,31 @@ def fit_many(
         checkpoint: as in `fit`.
         progress: "silent" prints nothing.
     """
+    check_models(models)
+    check_seeds(seeds, len(models))
+    check_settings(config, progress)
+    file = checkpoint_file(checkpoint)
     config = config or TrainingConfig()
-    if not models or len(seeds) != len(models):
-        raise ValueError(f"seeds: expected one for each of the {len(models)} models, got {len(seeds)}")
     if config.compile or config.precision != "full":
         raise ValueError("config: expected compile=False and precision='full', the only settings for several models")
     for name, own in (("bootstrap", bootstrap), ("probes", probes)):
         if len(own) not in (0, len(models)):
             raise ValueError(f"{name}: expected one for each of the {len(models)} models, or none, got {len(own)}")
-    given = (pairs, targets) if isinstance(targets, Tensor) else list(zip(pairs, targets, strict=False))
-    data = _members("pairs", given, objects, len(models))  # type: ignore[arg-type]
-    held_out = [] if validation is None else _members("validation", validation, objects, len(models))
-    watched = {name: _members(f"watch[{name!r}]", own, objects, len(models)) for name, own in (watch or {}).items()}
-    file = None if checkpoint is None else Path(checkpoint)
+    if isinstance(targets, (Tensor, np.ndarray)):
+        data = [PairData(pairs, targets, objects, model=models[0])] * len(models)  # type: ignore[arg-type]
+    else:
+        for name, own in (("pairs", pairs), ("targets", targets)):
+            if not isinstance(own, (list, tuple)) or len(own) != len(models):
+                raise ValueError(f"{name}: expected those of all models, or a list with {len(models)} of them")
+        names = [(f"pairs[{i}]", f"targets[{i}]") for i in range(len(models))]
+        parts = zip(pairs, targets, names, models, strict=True)
+        data = [PairData(own, goals, objects, name, model) for own, goals, name, model in parts]  # type: ignore[arg-type]
+    held_out = [] if validation is None else _members("validation", validation, objects, models)
+    watched = {name: _members(f"watch[{name!r}]", own, objects, models) for name, own in watched_items(watch)}
+    for model, own in zip(models, data, strict=True):
+        if not bootstrap:
+            check_targets(own.targets, config)
+        check_readable(model, own)
     if config.calibrate and not (file is not None and file.exists()):
         for model, own, seed in zip(models, data, seeds, strict=True):
             calibrate(model, own, _first_rows(own, replace(config, seed=seed)))
@@ -194,11 +229,15 @@ def _first_rows(data: PairData, config: TrainingConfig) -> Tensor:
 
 
 def _members(
-    name: str, given: PairsAndTargets | Sequence[PairsAndTargets], objects: Tensor | None, members: int
+    name: str,
+    given: PairsAndTargets | Sequence[PairsAndTargets],
+    objects: ArrayOrTensor | None,
+    models: Sequence[Siamese | Distance],
 ) -> list[PairData]:
     """The pairs of each member, from those of all or from a list."""
     if isinstance(given, tuple):
-        return [PairData(*given, objects)] * members  # type: ignore[misc]
-    if len(given) != members:
-        raise ValueError(f"{name}: expected {members}, one for each model, got {len(given)}")
-    return [PairData(*own, objects) for own in given]
+        return [pair_data(name, given, objects, models[0])] * len(models)
+    if not isinstance(given, list) or len(given) != len(models):
+        got = f"a list of {len(given)}" if isinstance(given, list) else type(given).__name__
+        raise ValueError(f"{name}: expected a tuple (pairs, targets), or a list of {len(models)} of them, got {got}")
+    return [pair_data(f"{name}[{i}]", own, objects, models[i]) for i, own in enumerate(given)]

@@ -25,8 +25,8 @@ class Distance(Pooled, ABC):
         """The distances that are pooled, on the last axis."""
 
     def forward(self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]) -> Float[Tensor, "*#batch"]:
-        checks.vectors("x", x, self.dim)
-        checks.vectors("y", y, self.dim)
+        checks.same_dtype("x", checks.vectors("x", x, self.dim), self)
+        checks.same_dtype("y", checks.vectors("y", y, self.dim), self)
         checks.broadcastable(x, y)
         return self.pool(self.components(x, y))
 
@@ -41,7 +41,7 @@ class Distance(Pooled, ABC):
         self, points: Float[Tensor, "n dim"], start: Int[Tensor, " pairs"], end: Int[Tensor, " pairs"]
     ) -> Float[Tensor, " pairs"]:
         """`self(points[start], points[end])`, up to rounding; cheaper where there are fewer points than pairs."""
-        checks.vectors("points", points, self.dim)
+        checks.same_dtype("points", checks.vectors("points", points, self.dim), self)
         return self.pool(self.row_components(points, start, end))
 
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:

@@ -26,7 +26,8 @@ class Norm(Pooled, ABC):
         """The semi-norms that are pooled, on the last axis."""
 
     def forward(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch"]:
-        return self.pool(self.components(checks.vectors("x", x, self.dim)))
+        checks.same_dtype("x", checks.vectors("x", x, self.dim), self)
+        return self.pool(self.components(x))
 
     def linear(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n u"]:
         """Linear maps of x from which `components_of` goes on: `components(x)` is `components_of(linear(x))`.

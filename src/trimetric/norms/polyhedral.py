@@ -28,7 +28,7 @@ class PolyhedralNorm(Norm):
     """
 
     def __init__(self, normals: ArrayLike, offsets: ArrayLike, *, pool: PoolName = "max") -> None:
-        a, b = _matrix("normals", normals), np.asarray(offsets, dtype=np.float64)
+        a, b = _matrix("normals", normals), _numbers("offsets", offsets)
         if b.shape != a.shape[:1]:
             raise ValueError(f"offsets: expected shape ({len(a)},), one for each normal, got {b.shape}")
         if not (np.isfinite(b).all() and (b > 0).all()):
@@ -81,8 +81,15 @@ class PolyhedralNorm(Norm):
         return 2 * self.num_components
 
 
+def _numbers(name: str, value: ArrayLike) -> np.ndarray:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected an array of numbers, got {value!r}") from None
+
+
 def _matrix(name: str, value: ArrayLike) -> np.ndarray:
-    array = np.asarray(value, dtype=np.float64)
+    array = _numbers(name, value)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name}: expected a matrix with one row each, got shape {array.shape}")
     if not np.isfinite(array).all():

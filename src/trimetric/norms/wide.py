@@ -46,6 +46,7 @@ class WideNorm(Norm):
         monotone: bool = False,
         pool: PoolName = "maxmean",
     ) -> None:
+        symmetric, monotone = checks.boolean("symmetric", symmetric), checks.boolean("monotone", monotone)
         checks.positive_int("components", components)
         checks.positive_int("width", width)
         checks.one_of("form", form, ("rectified", "paper"))
