@@ -169,7 +169,8 @@ def fit_many(
     else:
         for name, own in (("pairs", pairs), ("targets", targets)):
             if not isinstance(own, (list, tuple)) or len(own) != len(models):
-                raise ValueError(f"{name}: expected those of all models, or a list with {len(models)} of them")
+                got = len(own) if isinstance(own, (list, tuple)) else type(own).__name__
+                raise ValueError(f"{name}: expected {len(models)}, one for each model, got {got}")
         names = [(f"pairs[{i}]", f"targets[{i}]") for i in range(len(models))]
         parts = zip(pairs, targets, names, models, strict=True)
         data = [PairData(own, goals, objects, name, model) for own, goals, name, model in parts]  # type: ignore[arg-type]
