@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import trimetric as tm
 from trimetric.cli import main
 
 MAP = "#########\n#   >   #\n#   #   #\n#   <   #\n#########\n"
@@ -128,3 +129,35 @@ def test_plans_want_the_model_and_its_log(
     assert main(["values", "plan", "m.safetensors", "log.npz", "--pairs", "0"]) == 2
     assert main(["values", "walk"]) == 2
     assert "got 'values walk'" in capsys.readouterr().err
+
+
+def test_what_is_said_of_a_fit_can_be_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its loss rises with the penalty; the errors on the moves that were seen do not."""
+    (tmp_path / "rooms.txt").write_text(MAP)
+    model = tmp_path / "m.safetensors"
+    words = ["values", "fit", "--map", str(tmp_path / "rooms.txt"), "-o", str(model), *FAST, *QUICK[:-1]]
+    assert main(words) == 0
+    told = capsys.readouterr()
+    assert "after 12 epochs: distances are off by" in told.out
+    assert "epoch 12  distances are off by" in told.err
+    assert "loss" not in told.out + told.err
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert 0 <= found["distance_error"] < 1
+    assert 0 <= found["moves_too_long"] <= 1
+    assert 2 < found["mean_cheapest_path"] < 12
+    assert found["mean_distance"] > 1
+
+
+def test_a_model_of_pairs_is_no_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "pairs.safetensors"
+    tm.Model(tm.Siamese(tm.MLP(2, 4), tm.WideNorm(4)), notes={"settings": {"seed": 0}}).save(file)
+    np.savez(
+        tmp_path / "log.npz",
+        observations=np.zeros((2, 2)),
+        next_observations=np.ones((2, 2)),
+        costs=np.ones(2),
+    )
+    assert main(["values", "plan", str(file), str(tmp_path / "log.npz")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"error: {file}: expected a model that trimetric values fit wrote, got one of other origin"

@@ -50,3 +50,5 @@ class Probe:
     """what the model is asked"""
     measure: Callable[[Float[Tensor, " m"]], Mapping[str, float]]
     """from its m answers to named numbers"""
+    text: Callable[[Mapping[str, float]], str] | None = None
+    """the numbers in words, shown in place of a loss that says little by itself"""

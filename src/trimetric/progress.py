@@ -54,7 +54,7 @@ class _Bar:
         """Where there is no terminal, and the last line was long ago or this is the last one."""
         if self.lines and (last or time.monotonic() - self.told >= LINE_SECONDS):
             self.told = time.monotonic()
-            self.console.print(text, highlight=False)
+            self.console.print(text, highlight=False, soft_wrap=True)
 
 
 class TrainingProgress(_Bar):

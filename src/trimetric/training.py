@@ -206,7 +206,7 @@ def _complete(
             epochs = run.step()
             shown.advance(run.position)
             if epochs is not None:
-                shown.finished(_summary(epochs), last=run.finished)
+                shown.finished(_summary(epochs, run.probes), last=run.finished)
                 finished(epochs)
             if writes and (asked_to_stop or time.monotonic() - saved >= run.config.checkpoint_seconds):
                 run.save(file)  # type: ignore[arg-type]
@@ -218,7 +218,9 @@ def _complete(
     return run.finish()
 
 
-def _summary(epochs: list[Epoch]) -> str:
+def _summary(epochs: list[Epoch], probes: Sequence[Probe]) -> str:
+    if len(epochs) == 1 and probes and probes[0].text is not None and epochs[0].watched:
+        return f"epoch {epochs[0].epoch + 1}  {probes[0].text(epochs[0].watched)}"
     if len(epochs) == 1:
         return str(epochs[0])
     losses = torch.tensor([epoch.loss for epoch in epochs])

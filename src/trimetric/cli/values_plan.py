@@ -55,6 +55,8 @@ class ValuesPlan:
         except ValueError as error:
             raise InputError(str(error)) from None
         notes = model.notes
+        if not {"states", "moves", "settings"} <= notes.keys() or "held_out" not in notes["settings"]:
+            raise InputError(f"{self.model}: expected a model that trimetric values fit wrote, got one of other origin")
         if notes.get("states") != moves.num_states or notes.get("moves") != len(moves.edges):
             raise InputError(
                 f"{self.dataset}: expected the transitions that {self.model} was fitted to, "

@@ -19,6 +19,7 @@ from trimetric.siamese import Siamese
 from trimetric.tables.errors import InputError
 from trimetric.training_config import TrainingConfig
 from trimetric.values import KnownMoves, Transitions, hold_out_goals, learn_from_transitions
+from trimetric.values.move_errors import move_errors_text
 
 if TYPE_CHECKING:
     from trimetric.cli.values_fit import ValuesFit
@@ -81,7 +82,8 @@ def train(options: ValuesFit, output: Path, transitions: Transitions) -> int:
     }
     Model(network.eval(), notes=notes).save(output)
     remove_checkpoint(checkpoint)
-    general.say(f"loss {history.epochs[0].loss:.4g} -> {history.epochs[-1].loss:.4g} in {len(history.epochs)} epochs")
+    last = history.epochs[-1]
+    general.say(f"after {len(history.epochs)} epochs: {move_errors_text(last.watched)}")
     general.say(f"saved in {output}")
     general.answer(
         model=str(output),
@@ -89,7 +91,8 @@ def train(options: ValuesFit, output: Path, transitions: Transitions) -> int:
         states=moves.num_states,
         moves=len(moves.edges),
         epochs=len(history.epochs),
-        loss=history.epochs[-1].loss,
+        loss=last.loss,
+        **last.watched,
     )
     return 0
 

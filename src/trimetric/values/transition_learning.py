@@ -22,6 +22,7 @@ from trimetric.training import fit
 from trimetric.training_config import History, TrainingConfig
 from trimetric.values.known_moves import KnownMoves, objects_of
 from trimetric.values.learning import temporal_difference
+from trimetric.values.move_errors import move_errors
 from trimetric.values.splits import Split
 from trimetric.values.transitions import Transitions
 
@@ -78,6 +79,12 @@ def learn_from_transitions(
         config: by default `transitions_config()`.
         checkpoint: a file to keep the state of the run in; called again, it goes on from there.
         progress: "silent" prints nothing.
+
+    Returns:
+        The epochs.  `Epoch.watched` has the mean relative error to the cheapest paths that were seen
+        ("distance_error"), their mean and that of the learned distances ("mean_cheapest_path", "mean_distance"), and
+        the share of moves that are too long ("moves_too_long").  The loss of "constrained" rises with its penalty, and
+        says little by itself.
     """
     checks.one_of("method", method, ("constrained", "td"))
     first, last = (checks.finite_number(f"penalty[{i}]", weight, above=0) for i, weight in enumerate(penalty))
@@ -93,6 +100,7 @@ def learn_from_transitions(
         spread = far * torch.rand(len(rows), generator=torch.Generator().manual_seed(config.seed))
         calibrate(model, PairData(rows, spread.to(dtype), objects), torch.arange(len(rows)))
     config = replace(config, calibrate=False)
+    probe = move_errors(moves, seed=config.seed)
     if method == "td":
         drawn = drawn[moves.next_state[drawn[:, 0], 0] >= 0]
         return fit(
@@ -101,6 +109,7 @@ def learn_from_transitions(
             torch.zeros(len(drawn), dtype=dtype),
             objects=objects,
             bootstrap=temporal_difference(moves, Split(drawn, drawn), polyak=polyak),
+            probe=probe,
             config=config,
             checkpoint=checkpoint,
             progress=progress,
@@ -112,6 +121,7 @@ def learn_from_transitions(
         torch.cat([bounds.to(dtype), torch.full((len(drawn),), torch.inf, dtype=dtype)]),
         objects=objects,
         loss=constrained_loss(far, (first, last), float(moves.costs.mean())),
+        probe=probe,
         config=config,
         checkpoint=checkpoint,
         progress=progress,
