@@ -188,7 +188,10 @@ FIT_MANY: dict[str, Case] = {
     "negative seeds": (lambda: fit_many(seeds=[-1, 0]), "seeds[0]: expected an integer from 0 to"),
     "config as a dict": (lambda: fit_many(config={}), "config: expected a TrainingConfig, got dict"),
     "progress": (lambda: fit_many(progress=False), "progress: expected one of 'auto', 'silent', got False"),
-    "targets of one": (lambda: fit_many(pairs=[pairs] * 2, targets=[targets]), "targets: expected 2, one for each model, got 1"),
+    "targets of one": (
+        lambda: fit_many(pairs=[pairs] * 2, targets=[targets]),
+        "targets: expected 2, one for each model, got 1",
+    ),
     "validation": (lambda: fit_many(validation=pairs), "validation: expected a tuple (pairs, targets), or a list of 2"),
 }
 

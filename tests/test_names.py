@@ -7,7 +7,8 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
+from typing import Literal, get_origin
 
 import pytest
 
@@ -32,6 +33,22 @@ def test_every_name_is_there() -> None:
         _ = tm.Nothing  # type: ignore[attr-defined]
     with pytest.raises(ImportError, match="cannot import name 'Nothing'"):
         from trimetric import Nothing  # type: ignore[attr-defined]  # noqa: F401
+
+
+def test_the_package_shows_public_names_only() -> None:
+    shown = {name for name in dir(tm) if not name.startswith("_")}
+    assert shown == {*tm._MODULE_OF, "adapters", "estimators", "graphs", "nearness", "values"}
+
+
+@pytest.mark.parametrize("name", ["distances", "graphs", "nearness", "norms", "values"])
+def test_packages_show_what_is_theirs(name: str) -> None:
+    package = getattr(tm, name)
+    for shown in dir(package):
+        value = getattr(package, shown)
+        home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "trimetric")
+        if not shown.startswith("_"):
+            assert str(home).startswith("trimetric") or get_origin(value) is Literal, shown
+            assert shown != "TYPE_CHECKING"
 
 
 FRESH = {

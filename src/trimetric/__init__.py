@@ -121,7 +121,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF, "adapters", "estimators", "graphs", "nearness", "values"})
+    # What this file imports for itself is no part of the package.
+    dunder = {name for name in globals() if name.startswith("__")}
+    return sorted({*dunder, *_MODULE_OF, "adapters", "estimators", "graphs", "nearness", "values"})
 
 
 class _Package(ModuleType):

@@ -7,12 +7,15 @@ from typing import cast
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from trimetric.extras import needing
 from trimetric.pair_estimator import PairEstimator, PairsLike
+
+with needing("trimetric.estimators", "sklearn"):
+    from sklearn.base import RegressorMixin, TransformerMixin
+    from sklearn.utils import Tags
+    from sklearn.utils.validation import check_is_fitted
 
 PREDICTION_BATCH = 4096
 

@@ -14,6 +14,7 @@ from trimetric import checks
 from trimetric.atomic import replacing
 from trimetric.distances import Distance
 from trimetric.encoder_inputs import example_objects, unreadable
+from trimetric.extras import needing
 from trimetric.model import Model
 from trimetric.siamese import Siamese
 
@@ -72,10 +73,9 @@ def _program(program: torch.export.ExportedProgram) -> bytes:
 
 
 def _onnx(program: torch.export.ExportedProgram) -> bytes:
-    try:
+    with needing("export to ONNX", "onnx"):
+        import onnx  # noqa: F401
         import onnxscript  # noqa: F401
-    except ImportError:
-        raise ImportError("export to ONNX needs the extra: pip install 'trimetric[onnx]'") from None
     # The exporter warns about itself, and about packages that it could have used.
     logging.getLogger("torch.onnx._internal.exporter._registration").setLevel(logging.ERROR)
     with warnings.catch_warnings():

@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor
 
 from trimetric import checks
@@ -20,6 +17,7 @@ from trimetric.audit import Audit, audit
 from trimetric.distances import Calibrated
 from trimetric.encoders import MLP
 from trimetric.equal_rows import first_equal_row
+from trimetric.extras import needing
 from trimetric.heads import HeadName, make_head
 from trimetric.losses import LossName
 from trimetric.metric_callable import Asymmetry, MetricCallable
@@ -28,6 +26,11 @@ from trimetric.pair_splits import contradiction, hold_out
 from trimetric.siamese import Siamese
 from trimetric.training import fit
 from trimetric.training_config import History, TrainingConfig
+
+with needing("trimetric.estimators", "sklearn"):
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import Tags, check_random_state
+    from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 # About the most numbers that a block of rows of the matrix of all pairs holds in nearest_neighbors.
 NEIGHBOR_FLOATS = 1 << 24

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import torch
-from pytorch_metric_learning.distances import BaseDistance
 from torch import Tensor
 
 from trimetric import checks
 from trimetric.all_pairs import all_pairs
 from trimetric.distances import Distance, as_distance
+from trimetric.extras import needing
 from trimetric.norms import Norm
+
+with needing("trimetric.adapters.pytorch_metric_learning", "metric-learning"):
+    from pytorch_metric_learning.distances import BaseDistance
 
 
 class TriangleDistance(BaseDistance):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import arg
 
 from trimetric.cli.general import CHECKPOINTS, General, keep_inputs, output_file
+from trimetric.extras import needing
 from trimetric.tables.errors import InputError
 
 if TYPE_CHECKING:
@@ -116,13 +117,13 @@ class ValuesFit:
     def _walk(self) -> Transitions:
         from trimetric.values import bins_of, collect
 
-        try:
+        option = "--map" if self.map is not None else f"--env {self.env}"
+        with needing(option, "values"):
             import gymnasium
             from gymnasium.wrappers import TimeLimit
 
-            from trimetric.values.environment import EPISODE_STEPS, GridEnvironment
-        except ImportError as error:
-            raise InputError(f"--env: {error}") from None
+        from trimetric.values.environment import EPISODE_STEPS, GridEnvironment
+
         try:
             if self.map is not None:
                 if not self.map.is_file():
@@ -138,5 +139,4 @@ class ValuesFit:
         except InputError:
             raise
         except (ValueError, gymnasium.error.Error) as error:
-            option = "--map" if self.map is not None else f"--env {self.env}"
             raise InputError(f"{option}: {' '.join(str(error).split())}") from None

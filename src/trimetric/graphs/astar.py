@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trimetric.graphs.extras import optional
+from trimetric.extras import optional
 from trimetric.graphs.graph import Graph, Nodes, node_numbers
 from trimetric.graphs.heuristic import PotentialHeuristic
 

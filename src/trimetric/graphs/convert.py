@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trimetric.graphs.extras import optional
+from trimetric.extras import optional
 from trimetric.graphs.graph import Graph
 
 

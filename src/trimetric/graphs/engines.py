@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trimetric.graphs.extras import optional
+from trimetric.extras import optional
 from trimetric.graphs.graph import Graph, Nodes
 from trimetric.graphs.landmarks import Landmarks, choose_landmarks
 from trimetric.graphs.trees import distances_from, distances_to

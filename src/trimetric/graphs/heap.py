@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from trimetric.graphs.extras import optional
+from trimetric.extras import optional
 
 F = TypeVar("F", bound=Callable[..., Any])
 

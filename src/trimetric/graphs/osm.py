@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric import checks
-from trimetric.graphs.extras import optional
+from trimetric.extras import optional
 from trimetric.graphs.graph import Graph
 from trimetric.tables.arrays import one_line
 from trimetric.tables.errors import InputError, existing

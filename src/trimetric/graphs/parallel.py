@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from trimetric.graphs.extras import installed, optional
+from trimetric.extras import installed, optional
 
 T = TypeVar("T")
 

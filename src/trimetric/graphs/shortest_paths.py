@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trimetric import checks
+from trimetric.extras import installed
 from trimetric.graphs.cache import ArrayCache, content_key
 from trimetric.graphs.engines import Engine, EngineName, is_road_like, make_engine, work
-from trimetric.graphs.extras import installed
 from trimetric.graphs.graph import Graph, Nodes, node_numbers
 from trimetric.graphs.parallel import in_parallel
 from trimetric.graphs.trees import distances_from, distances_to

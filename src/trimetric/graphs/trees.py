@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trimetric.graphs.extras import installed
+from trimetric.extras import installed
 from trimetric.graphs.graph import Graph, node_numbers
 from trimetric.graphs.parallel import in_parallel
 

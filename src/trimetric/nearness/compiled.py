@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import torch
 
+from trimetric.extras import missing
+
 try:
     import numba
 except ImportError:
@@ -35,7 +37,7 @@ def warn_once_without_numba() -> None:
     if not HAS_NUMBA and not _warned:
         _warned = True
         warnings.warn(
-            "numba is not installed: nearest_metric runs on NumPy, far slower (pip install 'trimetric[solvers]')",
+            missing("nearest_metric runs on NumPy, far slower: its fast path", "numba", "solvers"),
             RuntimeWarning,
             stacklevel=3,
         )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trimetric.extras import missing
 from trimetric.memory import as_gib, available_memory
 from trimetric.printable import printable, shown
 from trimetric.tables.arrays import one_line, stored_arrays
@@ -215,8 +216,8 @@ def _parquet(file: Path) -> Columns:
     try:
         import pyarrow as pa
         from pyarrow import parquet
-    except ImportError:
-        raise InputError(f"{file}: Parquet files need the extra: pip install 'trimetric[tables]'") from None
+    except ImportError as error:
+        raise InputError(missing(f"{file}: a Parquet file", error.name, "tables")) from None
     # KeyError: a name that the schema has and the columns do not.
     damaged = (pa.ArrowException, OSError, KeyError, ValueError, OverflowError)
     try:

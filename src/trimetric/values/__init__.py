@@ -1,7 +1,7 @@
 """Value functions of goal-conditioned problems: V(s, g) = -d(phi(s), phi(g)), learned and planned with."""
 
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+import typing as _typing
+from importlib.util import find_spec as _find_spec
 
 from trimetric.values.collecting import bins_of as bins_of
 from trimetric.values.collecting import collect as collect
@@ -38,16 +38,16 @@ from trimetric.values.transitions import Transitions as Transitions
 from trimetric.values.transitions import read_transitions as read_transitions
 from trimetric.values.worlds import World as World
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from trimetric.values.environment import GridEnvironment as GridEnvironment
 
-if find_spec("gymnasium") is not None:
+if _find_spec("gymnasium") is not None:
     from trimetric.values.environment import register as _register
 
     _register()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     if name == "GridEnvironment":  # needs Gymnasium, the rest does not
         from trimetric.values.environment import GridEnvironment
 

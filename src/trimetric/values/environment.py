@@ -7,14 +7,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from trimetric import checks
+from trimetric.extras import needing
 from trimetric.values.maps import MOVES, GridMap
 from trimetric.values.worlds import World
 
-try:
+with needing("an environment", "values"):
     import gymnasium
     from gymnasium import spaces
-except ImportError as error:  # pragma: no cover
-    raise ImportError("the environments need Gymnasium: pip install 'trimetric[values]'") from error
 
 EPISODE_STEPS = 121
 COLORS = {"empty": (196, 64, 54), "wall": (60, 140, 74), "agent": (58, 96, 178), "goal": (240, 190, 60)}
