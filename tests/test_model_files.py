@@ -222,7 +222,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "arrays": (
         {"ids": IDS, "network": tm.NormInduced(tm.Euclidean(2)), "features": [[0, 0]] * 3},
         TypeError,
-        "features: expected a torch.Tensor, got list",
+        "features: expected a torch.Tensor or a NumPy array, got list",
     ),
     "notes": ({"notes": "text"}, TypeError, "notes: expected a dictionary, got str"),
 }

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 
-def first_layer(encoder: nn.Module) -> nn.Embedding | nn.Linear | None:
+def weighted_layer(encoder: nn.Module) -> nn.Embedding | nn.Linear | None:
     """The first layer with weights, where it is one that tells what it reads."""
     for layer in encoder.modules():
         if isinstance(layer, (nn.Embedding, nn.Linear)):
@@ -18,7 +18,7 @@ def first_layer(encoder: nn.Module) -> nn.Embedding | nn.Linear | None:
 
 def unreadable(name: str, objects: Tensor, encoder: nn.Module) -> Exception | None:
     """Why the first layer cannot read these objects; asked after an encoder has failed, since it may convert them."""
-    layer = first_layer(encoder)
+    layer = weighted_layer(encoder)
     what = f"the encoder ({type(encoder).__name__})"
     if isinstance(layer, nn.Embedding):
         if objects.dtype not in (torch.int64, torch.int32):
@@ -44,7 +44,7 @@ def unreadable(name: str, objects: Tensor, encoder: nn.Module) -> Exception | No
 
 def example_objects(encoder: nn.Module) -> Tensor | None:
     """Two objects such as the encoder reads."""
-    layer = first_layer(encoder)
+    layer = weighted_layer(encoder)
     if isinstance(layer, nn.Embedding):
         return torch.arange(2)
     return None if layer is None else torch.randn(2, layer.in_features)

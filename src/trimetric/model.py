@@ -87,8 +87,6 @@ class Model:
     def _check_rows(self, name: str, value: Tensor | None, *, width: int | None) -> None:
         if value is None or self.ids is None:
             return
-        if not isinstance(value, Tensor):
-            raise TypeError(f"{name}: expected a torch.Tensor, got {type(value).__name__}")
         if value.ndim == 0 or len(value) != len(self.ids):
             got = f"shape {tuple(value.shape)}"
             raise ValueError(f"ids: expected one for each row of {name} ({got}), got {len(self.ids)}")

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from trimetric import checks
 from trimetric.bootstrap import Bootstrap, Probe
 from trimetric.distances import Distance
-from trimetric.encoder_inputs import first_layer, unreadable
+from trimetric.encoder_inputs import unreadable, weighted_layer
 from trimetric.losses import OwnLoss
 from trimetric.pair_data import ArrayOrTensor, PairData
 from trimetric.progress import Shown
@@ -137,7 +137,7 @@ def _reason(model: nn.Module, data: PairData, *, indexed: bool) -> Exception | N
         return next((reason for reason in reasons if reason is not None), None)
     if data.objects is not None:
         return unreadable("objects", data.objects, model.encoder)
-    if isinstance(first_layer(model.encoder), nn.Embedding):
+    if isinstance(weighted_layer(model.encoder), nn.Embedding):
         return unreadable("pairs", data.pairs, model.encoder)  # type: ignore[arg-type]
     what = f"the encoder ({type(model.encoder).__name__})"
     return ValueError(f"objects: expected one row for each object, as {what} cannot read indices, got None")
