@@ -105,7 +105,7 @@ BAD: dict[str, tuple[list[str], str]] = {
         "good.csv, line 2: from: 'a' is not among the",
     ),
     "nearest": (["predict", "MODEL", "--nearest", "0"], "--nearest: expected a positive integer, got 0"),
-    "reverse": (["predict", "MODEL", "--from", "A1", "--reverse"], "--reverse: expected --nearest with it"),
+    "reverse": (["predict", "MODEL", "--from", "A1", "--reverse"], "--reverse: expected only with --nearest; it"),
     "predict suffix": (
         ["predict", "MODEL", "--all-pairs", "-o", "d.txt"],
         "--output: d.txt: expected a name that ends",

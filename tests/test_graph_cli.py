@@ -46,11 +46,9 @@ def town() -> str:
 def city(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("graph")
     (folder / "town.osm").write_text(town())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trimetric.cli.graph_model.HELD_OUT", 500)
-        words = ["fit", "--graph", folder / "town.osm", "-o", folder / "town.safetensors", "--cache", folder / "cache"]
-        sizes = ["--sample", "10000", "--epochs", "12", "--batch-size", "128", "--dim", "16", "--learning-rate", ".01"]
-        assert main([*map(str, words), *sizes, "--quiet"]) == 0
+    words = ["fit", "--graph", folder / "town.osm", "-o", folder / "town.safetensors", "--cache", folder / "cache"]
+    sizes = ["--sample", "10000", "--epochs", "12", "--batch-size", "128", "--dim", "16", "--learning-rate", ".01"]
+    assert main([*map(str, words), *sizes, "--quiet"]) == 0
     return folder
 
 
@@ -84,8 +82,7 @@ def test_the_model_beats_the_landmarks_and_keeps_its_promise(city: Path) -> None
     assert list((city / "cache").rglob("*.safetensors"))
 
 
-def test_report_and_json(city: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trimetric.cli.graph_model.HELD_OUT", 100)
+def test_report_and_json(city: Path, capsys: pytest.CaptureFixture[str]) -> None:
     quick = ["--sample", "400", "--epochs", "1", "--dim", "8", "--cache", str(city / "cache")]
     output = str(city / "quick.safetensors")
     assert main(["fit", "--graph", str(city / "town.osm"), "-o", output, "--weight", "time", *quick]) == 0
@@ -99,8 +96,7 @@ def test_report_and_json(city: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert answer["settings"]["batch_size"] == 512
 
 
-def test_a_table_of_edges(city: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("trimetric.cli.graph_model.HELD_OUT", 50)
+def test_a_table_of_edges(city: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph = tm.graphs.torus3d_directed(seed=0, side=4)
     lines = zip(graph.tails.tolist(), graph.indices.tolist(), graph.weights.tolist(), strict=True)
     file = city / "torus.csv"
@@ -117,7 +113,53 @@ def test_a_table_of_edges(city: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert "knows no places" in capsys.readouterr().err
     file.write_text("from,to,weight\na,b,1\nb,a,1\nc,a,1\n")
     assert main(["fit", "--graph", str(file), "-o", output]) == 2
-    assert "got 2 components, the largest with 2 of 3 nodes; --largest takes that" in capsys.readouterr().err
+    assert (
+        "got 2 components, the largest with 2 of 3 nodes; the option `largest` takes only that one"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_small_graph_is_fitted_with_the_defaults(city: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, output = city / "ring.csv", str(city / "ring.safetensors")
+    lines = [f"n{i},n{(i + step) % 100},{1 + i % 3}\n" for i in range(100) for step in (1, 7)]
+    file.write_text("from,to,weight\n" + "".join(lines))
+    quick = ["--epochs", "1", "--cache", str(city / "cache"), "--unit", "minutes"]
+    assert main(["fit", "--graph", str(file), "-o", output, *quick]) == 0
+    told = capsys.readouterr().out
+    for words in (
+        "trimetric fit ring.csv --edges",
+        "on 990 pairs held out, in minutes:",
+        "beat the landmarks",
+        "all exact distances would take 39.1 KiB and about",
+        "at this size the exact table is the better choice",
+    ):
+        assert words in told
+    notes = tm.Model.load(output).notes
+    assert (notes["training_pairs"], notes["unit"]) == (100 * 99 - 2 * 990, "minutes")
+
+
+def test_a_model_that_promises_nothing_says_so(city: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = str(city / "mlp.safetensors")
+    quick = ["--head", "mlp", "--epochs", "1", "--dim", "8", "--sample", "300", "--cache", str(city / "cache")]
+    assert main(["fit", "--graph", str(city / "town.osm"), "-o", output, *quick]) == 0
+    told = capsys.readouterr().out
+    assert "nothing is promised" in told
+    assert "every promise holds" not in told
+
+
+def test_maps_know_their_unit(city: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = str(city / "town.safetensors")
+    assert main(["predict", model, "--from", "1000", "--to", "1001"]) == 0
+    told = capsys.readouterr()
+    assert told.err == "distances are in metres\n"
+    assert told.out.startswith("from,to,distance\n")
+    assert main(["predict", model, "--from", "1000", "--to", "1001", "--json", "--quiet"]) == 0
+    told = capsys.readouterr()
+    assert (json.loads(told.out)["unit"], told.err) == ("metres", "")
+    assert main(["info", model]) == 0
+    assert "unit: metres" in capsys.readouterr().out
+    timed = Fit(graph=Path("x.osm.pbf"), output=Path("m.safetensors"), weight="time")
+    assert timed.unit_of_distances == "seconds"
 
 
 def test_predict_by_id_and_to_many(city: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,10 +206,66 @@ def test_one_way_streets_make_the_two_directions_differ(city: Path) -> None:
             ["fit", "p.csv", "--graph", "g.gr", "-o", "m.safetensors"],
             "PAIRS: expected a file of pairs, or --graph, got both",
         ),
-        (["fit", "--graph", "g.gr", "--edges", "-o", "m.safetensors"], "--edges: expected no such option with --graph"),
+        (
+            ["fit", "--graph", "g.gr", "--edges", "-o", "m.safetensors"],
+            "--edges: expected only with PAIRS, not with --graph; it",
+        ),
         (["fit", "--graph", "missing.gr", "-o", "m.safetensors"], "missing.gr: no such file"),
+        (
+            ["fit", "--graph", "e.csv", "-o", "m.safetensors", "--weight", "length"],
+            "--weight: expected only with --graph ",
+        ),
+        (
+            ["fit", "--graph", "e.csv", "-o", "m.safetensors", "--validation", ".1"],
+            "--validation: expected only with PA",
+        ),
+        (["fit", "--graph", "e.csv", "-o", "m.safetensors", "--drop-unreachable"], "--drop-unreachable: expected only"),
+        (
+            ["fit", "--graph", "e.csv", "-o", "m.safetensors", "--landmarks", "0"],
+            "--landmarks: expected a positive whole",
+        ),
+        (
+            ["fit", "--graph", "e.csv", "-o", "m.safetensors", "--sample", "0"],
+            "--sample: expected a positive whole number",
+        ),
+        (["fit", "--graph", "e.csv", "-o", "m.safetensors", "--sample", "999"], "at most the 20 of the graph, got 999"),
+        (
+            ["fit", "--graph", "e.csv", "-o", "m.safetensors", "--cache", "e.csv"],
+            "--cache: expected a folder, got the file",
+        ),
+        (
+            ["fit", "--graph", "e.csv", "-o", "m.safetensors", "--epochs", "0"],
+            "--epochs: expected a positive integer, got 0",
+        ),
+        (
+            ["fit", "--graph", "named.csv", "-o", "m.safetensors"],
+            "'b', 'w'; --from-column, --to-column and --distance-col",
+        ),
+        (
+            ["fit", "--graph", "inf.csv", "-o", "m.safetensors"],
+            "inf.csv, line 3: weight: expected a finite number from 0",
+        ),
+        (
+            ["fit", "--graph", "nan.csv", "-o", "m.safetensors"],
+            "nan.csv, line 3: weight: expected a finite number from 0",
+        ),
+        (
+            ["fit", "--graph", "minus.csv", "-o", "m.safetensors"],
+            "minus.csv, line 3: weight: expected a finite number fro",
+        ),
+        (
+            ["fit", "--graph", "inf.gr", "-o", "m.safetensors"],
+            "inf.gr, line 3: expected a finite weight >= 0, got 'inf'",
+        ),
+        (
+            ["fit", "--graph", "minus.gr", "-o", "m.safetensors"],
+            "minus.gr, line 3: expected a finite weight >= 0, got '-1'",
+        ),
         (["fit", "--graph", "g.shp", "-o", "m.safetensors"], "g.shp: expected a name that ends in"),
-        (["fit", "--graph", "g.gr", "-o", "m.safetensors"], "--sample: expected more than the 20,000 pairs"),
+        (
+            ["fit", "--graph", "g.gr", "-o", "m.safetensors"],
+            "g.gr: expected at least 4 nodes to sample pairs from, got 2",
+        ),
         (
             ["predict", "TOWN", "--from", "1", "--from-file", "x.csv"],
             "--from-file: expected a file or --from, got both",
@@ -191,6 +289,11 @@ def test_bad_input(
     monkeypatch.chdir(tmp_path)
     Path("g.gr").write_text("p sp 2 2\na 1 2 1\na 2 1 1\n")
     Path("g.shp").touch()
+    Path("e.csv").write_text("from,to,weight\na,b,1\nb,c,1\nc,d,1\nd,e,1\ne,a,1\n")
+    Path("named.csv").write_text("a,b,w\nx,y,1\n")
+    for name, bad in {"inf": "inf", "nan": "nan", "minus": "-1"}.items():
+        Path(f"{name}.csv").write_text(f"from,to,weight\na,b,1\nb,a,{bad}\n")
+        Path(f"{name}.gr").write_text(f"p sp 2 2\na 1 2 1\na 2 1 {bad}\n")
     Path("ids.csv").write_text("id\nnowhere\n")
     Path("far.csv").write_text("id,lon,lat\na,-8,410\n")
     assert main([word.replace("TOWN", str(city / "town.safetensors")) for word in words]) == 2

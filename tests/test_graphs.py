@@ -125,7 +125,9 @@ def test_components_are_counted_and_the_largest_taken_on_request() -> None:
     graph = Graph.from_arcs(
         5, [0, 1, 2, 3], [1, 2, 0, 4], np.ones(4), directed=True, names=list("abcde"), coordinates=np.eye(5)[:, :2]
     )
-    with pytest.raises(ValueError, match=r"got 3 components, the largest with 3 of 5 nodes; largest=True takes that"):
+    with pytest.raises(
+        ValueError, match=r"got 3 components, the largest with 3 of 5 nodes; the option `largest` takes"
+    ):
         graph.connected()
     part = graph.connected(largest=True)
     assert part.ids() == ["a", "b", "c"]

@@ -9,10 +9,13 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from trimetric.audit_report import Measured
-from trimetric.cli.general import General
+from trimetric.cli.effects import no_effect
+from trimetric.cli.general import SeededComputing, unless_given
 from trimetric.tables.errors import InputError
 
 RANDOM_POINTS = 500
+ALL_TRIPLES = 2000
+"""points of which all triples are measured"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +33,14 @@ class Audit:
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
     """a file that trimetric fit wrote"""
-    points: Annotated[int | None, arg(metavar="N")] = None
+    points: Annotated[int | None, unless_given("N")] = None
     """so many of the known objects, chosen by seed; all unless given"""
     random: bool = False
     """random points of a normal distribution in place of the known objects (500 unless --points)"""
-    require: Annotated[tuple[Measured, ...], arg(metavar="AXIOM")] = ()
+    require: Annotated[tuple[Measured, ...], unless_given("AXIOM")] = ()
     """axioms that are checked as if the model promised them: triangle, nonnegative, reflexive, definite, symmetric
     or homogeneous"""
-    general: General = field(default_factory=General)
+    general: SeededComputing = field(default_factory=SeededComputing)
 
     def run(self) -> int:
         if self.points is not None and self.points < 1:
@@ -49,6 +52,10 @@ class Audit:
         from trimetric.audit import audit
         from trimetric.cli.queries import head_of
 
+        if self.points is not None and not self.random and model.ids is not None and self.points > len(model.ids):
+            raise InputError(
+                f"--points: expected at most the {len(model.ids):,} objects of {self.model}, got {self.points}"
+            )
         head, generator = head_of(model), torch.Generator().manual_seed(self.general.seed)
         if self.random or model.ids is None:
             points = torch.randn(self.points or RANDOM_POINTS, head.dim, generator=generator).to(model.device)
@@ -59,7 +66,10 @@ class Audit:
         if not bool(points.isfinite().all()):
             row = int((~points.isfinite().all(dim=-1)).nonzero()[0])
             raise InputError(f"{self.model}: expected finite points, got one of NaN or infinity for object {row + 1}")
-        report = audit(head, points, require=self.require, seed=self.general.seed)
+        drawn = self.random or model.ids is None or len(points) < len(model.ids) or len(points) > ALL_TRIPLES
+        if "seed" in self.general.given and not drawn:
+            raise no_effect("--seed", f"with --random, --points or more than {ALL_TRIPLES:,} objects")
+        report = audit(head, points, require=self.require, max_points=ALL_TRIPLES, seed=self.general.seed)
         self.general.say(str(report))
         self.general.say("nothing was written")
         self.general.answer(model=str(self.model), **report.to_dict())

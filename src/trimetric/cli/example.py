@@ -8,7 +8,7 @@ from typing import Annotated
 
 from tyro.conf import arg
 
-from trimetric.cli.general import General
+from trimetric.cli.general import Seeded
 from trimetric.tables.errors import InputError
 
 SIDE = 8
@@ -33,7 +33,7 @@ class Example:
     """the folder to make"""
     force: bool = False
     """replace files that are there"""
-    general: General = field(default_factory=General)
+    general: Seeded = field(default_factory=Seeded)
 
     def run(self) -> int:
         folder = self.output

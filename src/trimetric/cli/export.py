@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from trimetric.cli.general import General, keep_inputs, output_file
+from trimetric.cli.general import Computing, keep_inputs, output_file
 from trimetric.tables.errors import InputError
 
 
@@ -27,19 +27,22 @@ class Export:
     """a file that trimetric fit wrote"""
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
     """the .onnx or .pt2 file to write"""
-    general: General = field(default_factory=General)
+    general: Computing = field(default_factory=Computing)
 
     def run(self) -> int:
         output = output_file("--output", self.output, ".onnx", ".pt2")
         keep_inputs("--output", output, self.model)
         model = self.general.load(self.model)
 
+        from trimetric.cli.promises import caveat
         from trimetric.export import export
 
         try:
             export(model, output)
         except ValueError as error:
             raise InputError(f"{self.model}: {error}") from None
+        if (text := caveat(model)) is not None:
+            self.general.say(text)
         self.general.say(f"written: {output}")
-        self.general.answer(written=str(output))
+        self.general.answer(written=str(output), unit=model.notes.get("unit"), promises=asdict(model.axioms))
         return 0

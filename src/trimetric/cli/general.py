@@ -1,4 +1,4 @@
-"""The options that every sub-command has, and where its words go."""
+"""The options that every sub-command has, those that many have, and where their words go."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tyro.conf import arg
+from tyro.conf import Fixed, Suppress, arg
 
 from trimetric.atomic import WriteError, check_writable
 from trimetric.cli.process import mute
@@ -24,22 +24,24 @@ if TYPE_CHECKING:
     from trimetric.model import Model
 
 
+def unless_given(metavar: str, *, name: str | None = None, aliases: tuple[str, ...] = ()) -> Any:
+    """Marks an option whose default, None or nothing, stands for what its help text says."""
+    return arg(metavar=metavar, name=name, aliases=aliases or None, help_behavior_hint="")
+
+
 @dataclass(frozen=True, kw_only=True)
 class General:
     """Options of every command."""
 
-    seed: int = 0
-    """of everything random"""
-    device: str = "cpu"
-    """where torch computes, such as cuda or cuda:1"""
     quiet: bool = False
     """say nothing but errors"""
     as_json: Annotated[bool, arg(name="json")] = False
     """print one JSON object instead of text"""
+    given: Suppress[Fixed[frozenset[str]]] = frozenset()
+    """the options that stand on the command line, by the names of their fields"""
 
     def check(self) -> None:
-        if not 0 <= self.seed < 1 << 32:
-            raise InputError(f"--seed: expected a whole number from 0 to 2^32 - 1, got {self.seed}")
+        """Refuse values that no command can use."""
 
     def say(self, text: str) -> None:
         """For people; what comes from files moves no cursor."""
@@ -49,20 +51,21 @@ class General:
             except BrokenPipeError:  # the reader has left, but the file that is being made is still wanted
                 mute(sys.stdout)
 
+    def note(self, text: str) -> None:
+        """For people, beside an answer on standard output that programs read."""
+        if not self.quiet:
+            print(printable(text, keep="\n\t"), file=sys.stderr, flush=True)
+
     def answer(self, **data: Any) -> None:
         """For programs."""
         if self.as_json:
             print(json.dumps(_finite(data), indent=2, allow_nan=False))
 
     def torch_device(self) -> torch.device:
+        """Where torch computes."""
         import torch
 
-        try:
-            device = torch.device(self.device)
-            torch.empty(0, device=device)
-        except (RuntimeError, AssertionError):
-            raise InputError(f"--device: expected one that torch can use here, got {self.device!r}") from None
-        return device
+        return torch.device("cpu")
 
     def load(self, file: Path) -> Model:
         """A model file; what is wrong with it is bad input."""
@@ -75,6 +78,41 @@ class General:
             return Model.load(file, device=device)
         except CheckpointError as error:
             raise InputError(" ".join(str(error).split())) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seeded(General):
+    """Options of every command, and of those that draw random numbers."""
+
+    seed: int = 0
+    """of everything random"""
+
+    def check(self) -> None:
+        if not 0 <= self.seed < 1 << 32:
+            raise InputError(f"--seed: expected a whole number from 0 to 2^32 - 1, got {self.seed}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Computing(General):
+    """Options of every command, and of those that compute with torch."""
+
+    device: str = "cpu"
+    """where torch computes, such as cuda or cuda:1"""
+
+    def torch_device(self) -> torch.device:
+        import torch
+
+        try:
+            device = torch.device(self.device)
+            torch.empty(0, device=device)
+        except (RuntimeError, AssertionError):
+            raise InputError(f"--device: expected one that torch can use here, got {self.device!r}") from None
+        return device
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeededComputing(Seeded, Computing):
+    """Options of every command, and of those that draw random numbers and compute with torch."""
 
 
 def output_file(option: str, file: Path, *suffixes: str, beside: Sequence[str] = ()) -> Path:

@@ -32,6 +32,7 @@ class Info:
         model = self.general.load(self.model)
 
         from trimetric.architecture import describe
+        from trimetric.cli.promises import caveat
 
         architecture = describe(model.network)
         weights = sum(parameter.numel() for parameter in model.network.parameters())
@@ -45,6 +46,8 @@ class Info:
         )
         say(f"  objects    {f'{len(ids):,}: {shown}' if ids else 'none by name'}")
         say(f"  promises   {model.axioms}")
+        if (text := caveat(model)) is not None:
+            say(f"  beware     {text}")
         for key, value in _flat(model.notes):
             say(f"  {printable(key, limit=SHOWN)}: {printable(str(value), limit=LONGEST_NOTE)}")
         self.general.answer(
@@ -53,6 +56,7 @@ class Info:
             architecture=architecture,
             promises=asdict(model.axioms),
             objects=len(ids),
+            unit=model.notes.get("unit"),
             ids=model.ids,
             notes=model.notes,
         )

@@ -14,8 +14,8 @@ from trimetric.printable import printable
 from trimetric.tables.errors import InputError
 
 # A sub-command is a line here and a file of its name beside this one, with a dataclass of its options by the same name,
-# capitalised, that has the field `general: General` and a `run` that returns the exit code: `values fit` is
-# `values_fit.py` and `ValuesFit`.
+# capitalised, that has the field `general: General` (or one of its kinds) and a `run` that returns the exit code:
+# `values fit` is `values_fit.py` and `ValuesFit`.  Its table `effects` says which options do nothing in which mode.
 COMMANDS = {
     "example": "write a small city with one-way streets to try the others on",
     "fit": "learn a distance from pairs, a matrix or a graph",
@@ -109,21 +109,27 @@ def _parsed(name: str, words: list[str]) -> Any:
 
     import tyro
 
+    from trimetric.cli.effects import with_given
+
     module = import_module(f"trimetric.cli.{name.replace(' ', '_')}")
     options = getattr(module, name.title().replace(" ", ""))
     if {"-h", "--help"} & set(words):
         print(getdoc(options), end="\n\n")  # tyro would join the lines
-    return tyro.cli(
+    command = tyro.cli(
         options,
         prog=f"trimetric {name}",
         args=words,
         description="",
         config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
     )
+    return with_given(command, words)
 
 
 def _run(command: Any) -> int:
+    from trimetric.cli.effects import refuse_without_effect
+
     try:
+        refuse_without_effect(command)
         command.general.check()
         return command.run()
     except InputError as error:

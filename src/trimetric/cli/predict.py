@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from tyro.conf import Positional, arg
 
-from trimetric.cli.general import General, keep_inputs, output_file
-from trimetric.printable import printable, shown
+from trimetric.cli.effects import Effects, Only, no_effect
+from trimetric.cli.general import Computing, keep_inputs, output_file, unless_given
+from trimetric.printable import shown
 from trimetric.tables.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from trimetric.model import Model
 
 NUMBERS = {"distance", "given", "from_snap_m", "to_snap_m"}
+IN_A_FILE = Only("with PAIRS", lambda options: options.pairs is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,25 +44,25 @@ class Predict:
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
     """a file that trimetric fit wrote"""
-    pairs: Annotated[Positional[Path | None], arg(metavar="[PAIRS]")] = None
+    pairs: Annotated[Positional[Path | None], unless_given("[PAIRS]")] = None
     """a file of pairs (CSV, TSV, Parquet, NPZ)"""
 
-    sources: Annotated[tuple[str, ...], arg(name="from", metavar="[ID ...]")] = ()
+    sources: Annotated[tuple[str, ...], unless_given("[ID ...]", name="from")] = ()
     """objects where distances start"""
-    targets: Annotated[tuple[str, ...], arg(name="to", metavar="[ID ...]")] = ()
+    targets: Annotated[tuple[str, ...], unless_given("[ID ...]", name="to")] = ()
     """objects where they end"""
-    sources_file: Annotated[Path | None, arg(name="from-file", metavar="FILE")] = None
+    sources_file: Annotated[Path | None, unless_given("FILE", name="from-file")] = None
     """a table of objects where distances start"""
-    targets_file: Annotated[Path | None, arg(name="to-file", metavar="FILE")] = None
+    targets_file: Annotated[Path | None, unless_given("FILE", name="to-file")] = None
     """a table of objects where they end"""
     all_pairs: bool = False
     """from every object to every object"""
-    nearest: Annotated[int | None, arg(metavar="K")] = None
+    nearest: Annotated[int | None, unless_given("K")] = None
     """only the K nearest of --to (of all, unless given), from each of --from (from all, unless given)"""
     reverse: bool = False
     """with --nearest: those with the shortest way to each of --from"""
 
-    features: Annotated[Path | None, arg(metavar="FILE")] = None
+    features: Annotated[Path | None, unless_given("FILE")] = None
     """the objects to ask for, in place of those that the model knows"""
     from_column: str = "from"
     """where a distance starts"""
@@ -73,9 +74,21 @@ class Predict:
     """the ids in the file of features"""
     max_snap: Annotated[float, arg(metavar="METRES")] = 500.0
     """how far a place given by lon and lat may be from the map"""
-    output: Annotated[Path | None, arg(aliases=["-o"], metavar="FILE")] = None
+    output: Annotated[Path | None, unless_given("FILE", aliases=("-o",))] = None
     """a .csv or .tsv file; standard output unless given"""
-    general: General = field(default_factory=General)
+    general: Computing = field(default_factory=Computing)
+
+    effects: ClassVar[Effects] = {
+        "from_column": IN_A_FILE,
+        "to_column": IN_A_FILE,
+        "distance_column": IN_A_FILE,
+        "id_column": Only(
+            "with --features, --from-file or --to-file",
+            lambda options: options.features or options.sources_file or options.targets_file,
+        ),
+        "max_snap": Only("with --from-file or --to-file", lambda options: options.sources_file or options.targets_file),
+        "reverse": Only("with --nearest", lambda options: options.nearest is not None),
+    }
 
     def run(self) -> int:
         self._check()
@@ -84,6 +97,7 @@ class Predict:
             read = (self.model, self.pairs, self.features, self.sources_file, self.targets_file)
             keep_inputs("--output", self.output, *read)
         model = self._model()
+        self._say_what_they_are(model)
         if self.pairs is not None:
             return self._answer_file(model, self.pairs)
 
@@ -91,11 +105,14 @@ class Predict:
 
         sources = self._asked(model, "--from", self.sources, self.sources_file)
         targets = self._asked(model, "--to", self.targets, self.targets_file)
+        if "max_snap" in self.general.given and sources.metres is None and targets.metres is None:
+            raise no_effect("--max-snap", "with files that have the columns lon and lat")
         if self.nearest is None:
             blocks = every_pair(model, sources, targets)
         else:
             blocks = nearest(model, sources, targets, self.nearest, reverse=self.reverse)
-        return self._write(columns(targets, sources) if self.reverse else columns(sources, targets), blocks)
+        header = columns(targets, sources) if self.reverse else columns(sources, targets)
+        return self._write(model, header, blocks)
 
     def _check(self) -> None:
         for option, names, file in (("from", self.sources, self.sources_file), ("to", self.targets, self.targets_file)):
@@ -113,8 +130,6 @@ class Predict:
             raise InputError(f"--nearest: expected a positive integer, got {self.nearest}")
         if not self.max_snap >= 0:
             raise InputError(f"--max-snap: expected a number of metres >= 0, got {self.max_snap}")
-        if self.reverse and self.nearest is None:
-            raise InputError("--reverse: expected --nearest with it")
 
     def _model(self) -> Model:
         if self.features is None:
@@ -131,6 +146,16 @@ class Predict:
             raise InputError(f"{self.model}: notes: feature_columns: expected names of columns, got {shown(columns)}")
         return with_features(model, self.model, read_features(self.features, id_column=self.id_column, columns=columns))
 
+    def _say_what_they_are(self, model: Model) -> None:
+        """The unit, and whether the triangle inequality is promised."""
+        from trimetric.cli.promises import caveat
+
+        unit = model.notes.get("unit")
+        if isinstance(unit, str):
+            self.general.note(f"distances are in {unit}")
+        if (text := caveat(model)) is not None:
+            self.general.note(text)
+
     def _asked(self, model: Model, option: str, names: tuple[str, ...], file: Path | None) -> Asked:
         """What is named or listed; everything where nothing is."""
         from trimetric.cli.asked import everything, listed, named
@@ -145,8 +170,8 @@ class Predict:
                 origin=origin,
                 max_snap=self.max_snap,
             )
-            if found.note and not self.general.quiet:
-                print(printable(found.note), file=sys.stderr)
+            if found.note:
+                self.general.note(found.note)
             return found
         return named(model, names, option=option, origin=origin) if names else everything(model)
 
@@ -160,30 +185,28 @@ class Predict:
             source=self.from_column,
             target=self.to_column,
             distance=self.distance_column,
-            distance_optional=True,
+            distance_optional="distance_column" not in self.general.given,
             unreachable=True,
-            hint="; --from-column and --to-column give other names",
+            hint="; --from-column, --to-column and --distance-column give other names",
         )
         pairs = renamed(pairs, list(model.ids or ()), str(self.model if self.features is None else self.features))
         predicted, blocks = listed_pairs(model, pairs)
         if pairs.distances is None:
-            return self._write(("from", "to", "distance"), blocks)
+            return self._write(model, ("from", "to", "distance"), blocks)
         given = pairs.distances
         found = errors(predicted, given, mean=float(given.mean()))
-        if not self.general.quiet:
-            print(
-                f"mean squared error {shown(found['mse'], '.4g')}, "
-                f"mean relative error {shown(found['mean_relative_error'], '.2%')} "
-                f"on {found['pairs']:,} given distances",
-                *table(found),
-                sep="\n",
-                file=sys.stderr,
-            )
-        return self._write(("from", "to", "distance", "given"), blocks, errors=found)
+        summary = (
+            f"mean squared error {shown(found['mse'], '.4g')}, "
+            f"mean relative error {shown(found['mean_relative_error'], '.2%')} "
+            f"on {found['pairs']:,} given distances"
+        )
+        self.general.note("\n".join([summary, *table(found)]))
+        return self._write(model, ("from", "to", "distance", "given"), blocks, errors=found)
 
-    def _write(self, header: tuple[str, ...], blocks: object, **more: object) -> int:
+    def _write(self, model: Model, header: tuple[str, ...], blocks: object, **more: object) -> int:
         from trimetric.tables.writing import write_rows
 
+        more = {"unit": model.notes.get("unit"), "promises": asdict(model.axioms), **more}
         if self.general.as_json and self.output is None:
             rows = [
                 {name: float(cell) if name in NUMBERS else cell for name, cell in zip(header, row, strict=True)}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from tyro.conf import Positional, arg
 
-from trimetric.cli.general import General, keep_inputs, output_file
+from trimetric.cli.effects import Effects, Only
+from trimetric.cli.general import General, keep_inputs, output_file, unless_given
 from trimetric.cli.process import tell_now
 from trimetric.tables.errors import InputError
 
@@ -23,6 +24,8 @@ REMEDIES: dict[Remedy, str] = {
     "average": "the mean of both directions has the same nearest symmetric metric",
 }
 STOPPING = "stopping after this round; press Ctrl-C again to stop without a result"
+
+SEARCHED = Only("with --method active-set or dykstra", lambda options: options.method != "decrease-only")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +56,13 @@ class Repair:
     """the relative duality gap to reach, from 0 (as near as rounding allows)"""
     method: Literal["active-set", "dykstra", "decrease-only"] = "active-set"
     """exact; triangle fixing; or the nearest metric that is nowhere larger"""
-    max_seconds: Annotated[float | None, arg(metavar="SECONDS")] = None
+    max_seconds: Annotated[float | None, unless_given("SECONDS")] = None
     """after which the best metric so far is written"""
-    picture: Annotated[Path | None, arg(metavar="FILE")] = None
+    picture: Annotated[Path | None, unless_given("FILE")] = None
     """a .png with the matrix before and after, and the changes"""
     general: General = field(default_factory=General)
+
+    effects: ClassVar[Effects] = {"tolerance": SEARCHED, "max_seconds": SEARCHED}
 
     def run(self) -> int:
         output = output_file("--output", self.output, ".npy", ".npz", ".csv", ".tsv", ".txt")

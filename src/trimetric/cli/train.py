@@ -85,6 +85,7 @@ def train(options: Fit, output: Path, pairs: PairTable, features: FeatureTable |
     model.notes = {
         "made_by": f"trimetric {trimetric.__version__}",
         "settings": options.settings(),
+        "unit": options.unit_of_distances,
         "objects": len(pairs.names),
         "training_pairs": len(kept),
         "held_out_pairs": len(held),
@@ -220,7 +221,7 @@ def _tell(options: Fit, output: Path, history: History, found: dict[str, Any], r
     general = options.general
     if history.stopped_early:
         general.say(f"stopped after {len(history.epochs)} epochs; the best was {(history.best_epoch or 0) + 1}")
-    general.say(f"on {found['pairs']:,} {found['on']}:")
+    general.say(f"on {found['pairs']:,} {found['on']}{in_unit(options)}:")
     general.say(f"  mean squared error   {found['mse']:.4g} (of predicting the mean: {found['mse_of_mean']:.4g})")
     general.say(f"  mean relative error  {shown(found['mean_relative_error'], '.2%')}")
     for line in table(found):
@@ -236,9 +237,15 @@ def _tell(options: Fit, output: Path, history: History, found: dict[str, Any], r
         weights=weights,
         epochs=len(history.epochs),
         stopped_early=history.stopped_early,
+        unit=options.unit_of_distances,
         errors=found,
         audit=report.to_dict(),
     )
+
+
+def in_unit(options: Fit) -> str:
+    """`, in minutes`: the unit of distances where it is known."""
+    return "" if options.unit_of_distances is None else f", in {options.unit_of_distances}"
 
 
 def how_to_go_on(checkpoint: Path) -> str:

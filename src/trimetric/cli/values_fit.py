@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from tyro.conf import arg
 
-from trimetric.cli.general import CHECKPOINTS, General, keep_inputs, output_file
+from trimetric.cli.effects import CONCAVE, Effects, Only
+from trimetric.cli.general import CHECKPOINTS, Seeded, keep_inputs, output_file, unless_given
 from trimetric.extras import needing
 from trimetric.tables.errors import InputError
 
 if TYPE_CHECKING:
     from trimetric.values import Transitions
+
+WALKED = Only("with --env or --map", lambda options: options.env is not None or options.map is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,17 +40,17 @@ class ValuesFit:
 
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
     """the model to write, a .safetensors file"""
-    dataset: Annotated[Path | None, arg(metavar="FILE")] = None
+    dataset: Annotated[Path | None, unless_given("FILE")] = None
     """an .npz file of transitions; with --env or --map, where to write them"""
-    env: Annotated[str | None, arg(metavar="ID")] = None
+    env: Annotated[str | None, unless_given("ID")] = None
     """a Gymnasium environment whose rewards are below 0"""
-    map: Annotated[Path | None, arg(metavar="FILE")] = None
+    map: Annotated[Path | None, unless_given("FILE")] = None
     """a text file with a map to walk on"""
     steps: int = 20_000
     """of the random walk"""
     repeat: int = 1
     """how often each action of it is taken"""
-    bins: Annotated[int | None, arg(metavar="INT")] = None
+    bins: Annotated[int | None, unless_given("INT")] = None
     """parts to round each coordinate of an observation to, so that states come again"""
 
     method: Literal["constrained", "td"] = "constrained"
@@ -65,9 +68,9 @@ class ValuesFit:
 
     epochs: int = 40
     """passes over the pairs"""
-    pairs: Annotated[int | None, arg(metavar="INT")] = None
+    pairs: Annotated[int | None, unless_given("INT")] = None
     """random pairs of a state and a goal; four for each move unless given, at least 20,000"""
-    horizon: Annotated[float | None, arg(metavar="COST")] = None
+    horizon: Annotated[float | None, unless_given("COST")] = None
     """largest cost of a path to constrain; a third of the longest unless given"""
     batch_size: int = 1024
     """pairs a step"""
@@ -77,7 +80,15 @@ class ValuesFit:
     """part of the states that are never goals in training"""
     restart: bool = False
     """begin anew, even where a stopped run could go on"""
-    general: General = field(default_factory=General)
+    general: Seeded = field(default_factory=Seeded)
+
+    effects: ClassVar[Effects] = {
+        "steps": WALKED,
+        "repeat": WALKED,
+        "bins": WALKED,
+        "horizon": Only("with --method constrained", lambda options: options.method == "constrained"),
+        "concave_units": CONCAVE,
+    }
 
     def run(self) -> int:
         output = output_file("--output", self.output, ".safetensors", beside=CHECKPOINTS)

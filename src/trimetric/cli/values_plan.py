@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from trimetric.cli.general import General, keep_inputs, output_file
+from trimetric.cli.general import Seeded, keep_inputs, output_file, unless_given
 from trimetric.tables.errors import InputError
 
 
@@ -32,9 +32,9 @@ class ValuesPlan:
     """random starts, each with a random goal"""
     max_steps: int = 500
     """after which a walk is given up"""
-    picture: Annotated[Path | None, arg(metavar="FILE")] = None
+    picture: Annotated[Path | None, unless_given("FILE")] = None
     """a .png with some walks and the learned distance to their goals"""
-    general: General = field(default_factory=General)
+    general: Seeded = field(default_factory=Seeded)
 
     def run(self) -> int:
         picture = None if self.picture is None else output_file("--picture", self.picture, ".png", ".svg", ".pdf")
@@ -47,6 +47,7 @@ class ValuesPlan:
 
         import torch
 
+        from trimetric.cli.promises import caveat
         from trimetric.values import KnownMoves, goal_pairs, hold_out_goals, judge, plan, read_transitions
         from trimetric.values.pictures import save_plan
 
@@ -79,6 +80,8 @@ class ValuesPlan:
             self.general.say(
                 "each state of this log has one move, so there was nothing to choose; see --bins of values fit"
             )
+        if (text := caveat(model)) is not None:
+            self.general.say(text)
         if picture is not None:
             try:
                 save_plan(picture, {"walks": model.network}, moves, pairs[:6], max_steps=self.max_steps)
@@ -91,5 +94,6 @@ class ValuesPlan:
             pairs=score.pairs,
             unseen_goals=unseen,
             picture=None if picture is None else str(picture),
+            promises=asdict(model.axioms),
         )
         return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import trimetric
 from trimetric.checkpoint import CheckpointError, remove_checkpoint
 from trimetric.cli.network import check_memory, make_network
 from trimetric.cli.process import stopped
+from trimetric.cli.promises import caveat
 from trimetric.cli.train import about_an_option, how_to_go_on
 from trimetric.encoders import MLP
 from trimetric.model import Model
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 
 def train(options: ValuesFit, output: Path, transitions: Transitions) -> int:
     general = options.general
-    if general.torch_device().type != "cpu":
-        raise InputError(f"--device: expected cpu, all that values fit uses, got {general.device!r}")
     try:
         moves = KnownMoves(transitions)
     except ValueError as error:
@@ -80,10 +80,13 @@ def train(options: ValuesFit, output: Path, transitions: Transitions) -> int:
         "moves": len(moves.edges),
         "epochs": len(history.epochs),
     }
-    Model(network.eval(), notes=notes).save(output)
+    model = Model(network.eval(), notes=notes)
+    model.save(output)
     remove_checkpoint(checkpoint)
     last = history.epochs[-1]
     general.say(f"after {len(history.epochs)} epochs: {move_errors_text(last.watched)}")
+    if (text := caveat(model)) is not None:
+        general.say(text)
     general.say(f"saved in {output}")
     general.answer(
         model=str(output),
@@ -93,6 +96,7 @@ def train(options: ValuesFit, output: Path, transitions: Transitions) -> int:
         epochs=len(history.epochs),
         loss=last.loss,
         **last.watched,
+        promises=asdict(model.axioms),
     )
     return 0
 

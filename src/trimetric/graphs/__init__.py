@@ -36,3 +36,5 @@ from trimetric.graphs.snapping import snap as snap
 from trimetric.graphs.torus import torus3d as torus3d
 from trimetric.graphs.torus import torus3d_directed as torus3d_directed
 from trimetric.graphs.torus import torus3d_pruned as torus3d_pruned
+from trimetric.graphs.verdict import ExactTable as ExactTable
+from trimetric.graphs.verdict import Verdict as Verdict

@@ -20,6 +20,8 @@ from trimetric.graphs.pair_sampling import PairSample
 
 QUERIES_AT_ONCE = 1 << 13
 FLOAT32 = 4
+MODEL = "model"
+"""the name of the candidate that was trained"""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def compare(distance: Distance, points: Tensor, landmarks: Landmarks, sample: Pa
     fitted = AffineBounds.fit(landmarks, sample.ends[train], sample.lengths[train])
     size = landmarks.numbers_a_node * FLOAT32
     ways: list[tuple[str, int, Callable[[], NDArray[np.float64]]]] = [
-        ("model", points.shape[1] * points.element_size(), lambda: predicted(distance, points, ends)),
+        (MODEL, points.shape[1] * points.element_size(), lambda: predicted(distance, points, ends)),
         ("landmarks from below", size, lambda: landmark_bounds(landmarks, ends)[0]),
         ("landmarks from above", size, lambda: landmark_bounds(landmarks, ends)[1]),
         ("affine fit of both", size, lambda: fitted.predict(landmarks, ends)),

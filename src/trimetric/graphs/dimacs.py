@@ -49,6 +49,10 @@ def read_dimacs(file: Path | str, *, symmetrise: bool = False, largest: bool = F
     if bad.any():
         i = int(bad.argmax())
         raise InputError(f"{file}: expected nodes from 1 to {nodes:,}, got the arc {arcs[i].tolist()}")
+    bad = ~((arcs[:, 2] >= 0) & np.isfinite(arcs[:, 2]))
+    if bad.any():
+        line, text = _record(file, "a", int(bad.argmax()))
+        raise InputError(f"{file}, line {line}: expected a finite weight >= 0, got {shown(text.split()[-1])}")
     places = next((_places(beside, nodes) for beside in _beside(file) if beside.exists()), None)
     tails, heads = (ends - 1).astype(np.int64).T
     names = np.arange(1, nodes + 1)
@@ -94,6 +98,12 @@ def _records(file: Path, kind: str, width: int) -> tuple[list[str], NDArray[np.f
                 raise InputError(f"{file}, line {number}: expected a line that begins with c, p or {kind}, got {got}")
         rows.append(_numbers(file, kind, width, places, kept))
     return header, np.concatenate(rows) if rows else np.empty((0, width))
+
+
+def _record(file: Path, kind: str, wanted: int) -> tuple[int, str]:
+    """The number and text of a line, counted from 0 among those of its kind.  Reads the file again: for errors."""
+    lines = (item for numbers, block in _blocks(file) for item in zip(numbers, block, strict=True))
+    return next(islice((item for item in lines if item[1].startswith(kind + " ")), wanted, None))
 
 
 def _numbers(file: Path, kind: str, width: int, places: list[int], lines: list[str]) -> NDArray[np.float64]:

@@ -163,7 +163,7 @@ class Graph:
         if not largest:
             raise ValueError(
                 f"graph: expected every node to reach every other one, got {count:,} components, the largest with "
-                f"{int(kept.sum()):,} of {self.num_nodes:,} nodes; largest=True takes that"
+                f"{int(kept.sum()):,} of {self.num_nodes:,} nodes; the option `largest` takes only that one"
             )
         return self.part(np.flatnonzero(kept))
 

@@ -44,7 +44,7 @@ def read_edges(
     if len(names) > MAX_OBJECTS:
         raise InputError(
             f"{file}: expected at most {MAX_OBJECTS:,} nodes, for the distances of all pairs, got {len(names):,}; "
-            "give the distances of some pairs instead"
+            "trimetric fit --graph samples pairs of larger graphs"
         )
     ends = np.stack([table.codes[source], table.codes[target]], axis=1)
     matrix = shortest_paths(len(names), ends, table.numbers[weight], two_way=two_way)

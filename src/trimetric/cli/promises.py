@@ -1,0 +1,22 @@
+"""What every command says of a model whose distances may break the triangle inequality."""
+
+from __future__ import annotations
+
+from trimetric.axioms import NOTHING
+from trimetric.model import Model
+
+
+def caveat(model: Model) -> str | None:
+    """A sentence about a model that does not promise the triangle inequality; None where it does.
+
+    Args:
+        model: of any kind.
+
+    Returns:
+        The sentence, without the numbers that only an audit can give.
+    """
+    if model.axioms.triangle:
+        return None
+    if model.axioms == NOTHING:
+        return "this model promises nothing: its distances may break the triangle inequality"
+    return f"this model does not promise the triangle inequality, only: {model.axioms}"
