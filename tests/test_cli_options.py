@@ -115,6 +115,7 @@ VALUES: dict[str, str] = {
     "--method": "",
     "--missing": "",
     "--nearest": "1",
+    "--overwrite": "",
     "--pairs": "30",
     "--patience": "1",
     "--picture": "out/p.png",
@@ -148,6 +149,7 @@ INSTEAD: dict[str, dict[str, str]] = {
     "--drop-unreachable": {"pairs.csv": "endless.csv", "matrix.csv": "endless_matrix.csv", "edges.csv": "parts.csv"},
     "--largest": {"edges.csv": "parts.csv"},
     "--missing": {"even.csv": "gaps.csv", "broken.csv": "gaps.csv"},
+    "--overwrite": {"even.csv": "out/same.csv", "broken.csv": "out/same.csv", "out/x.csv": "out/same.csv"},
     "--max-snap": {"places.csv": "far.csv"},
     "--env": {"log.npz": "out/log.npz"},
     "--map": {"log.npz": "out/log.npz"},
@@ -264,8 +266,9 @@ def outcome(command: str, words: list[str], option: str, capsys: pytest.CaptureF
     if option == "--force":
         Path("out/city").mkdir()
         Path("out/city/pairs.csv").touch()
-    if "out/log.npz" in words:
-        shutil.copy("log.npz", "out/log.npz")
+    for copy, original in {"out/log.npz": "log.npz", "out/same.csv": "broken.csv"}.items():
+        if copy in words:
+            shutil.copy(original, copy)
     capsys.readouterr()
     code = main([*command.split(), *words])
     out, err = capsys.readouterr()

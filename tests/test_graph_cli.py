@@ -243,15 +243,15 @@ def test_one_way_streets_make_the_two_directions_differ(city: Path) -> None:
         ),
         (
             ["fit", "--graph", "inf.csv", "-o", "m.safetensors"],
-            "inf.csv, line 3: weight: expected a finite number from 0",
+            "inf.csv, line 3: weight: expected a finite number (leave out edges",
         ),
         (
             ["fit", "--graph", "nan.csv", "-o", "m.safetensors"],
-            "nan.csv, line 3: weight: expected a finite number from 0",
+            "nan.csv, line 3: weight: expected a number >= 0, got 'nan'",
         ),
         (
             ["fit", "--graph", "minus.csv", "-o", "m.safetensors"],
-            "minus.csv, line 3: weight: expected a finite number fro",
+            "minus.csv, line 3: weight: expected a number >= 0, got '-1'",
         ),
         (
             ["fit", "--graph", "inf.gr", "-o", "m.safetensors"],

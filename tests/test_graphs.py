@@ -259,7 +259,7 @@ def test_dimacs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ("a 3 1 2", "a 3 1 -2", r"g.gr: weights: expected finite numbers >= 0, got -2 from node 2 to 0"),
+        ("a 3 1 2", "a 3 1 -2", r"g.gr, line 5: expected a finite weight >= 0, got '-2'"),
         ("a 3 1 2", "a 3 4 2", r"g.gr: expected nodes from 1 to 3, got the arc \[3.0, 4.0, 2.0\]"),
         ("a 3 1 2", "a 3 1", r"g.gr, line 5: expected 3 numbers after 'a', got '3 1'"),
         ("a 3 1 2", "x 3 1 2", r"g.gr, line 5: expected a line that begins with c, p or a, got 'x 3 1 2"),
