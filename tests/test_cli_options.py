@@ -155,7 +155,7 @@ INSTEAD: dict[str, dict[str, str]] = {
     "--map": {"log.npz": "out/log.npz"},
 }
 ALSO = {
-    ("fit", "--patience"): ["--learning-rate", "3", "--epochs", "6"],
+    ("fit", "--patience"): ["--learning-rate", "1", "--epochs", "15", "--schedule", "constant"],
     ("values fit", "--env"): ["--steps", "50"],
     ("values fit", "--map"): ["--steps", "50"],
 }
@@ -220,7 +220,8 @@ def write_inputs() -> None:
     tm.Model(distance, list(names), features, notes, places).save("map.safetensors")
     nodes = "".join(f'<node id="{i}" lat="{41 + 0.001 * (i * i % 11)}" lon="{-8 + 0.001 * i}"/>' for i in range(1, 11))
     ring_road = "".join(f'<nd ref="{i}"/>' for i in [*range(1, 11), 1])
-    roads = {1: (ring_road, "primary"), 2: ('<nd ref="2"/><nd ref="7"/>', "residential")}
+    short_cut = '<nd ref="2"/><nd ref="7"/><tag k="oneway" v="yes"/>'
+    roads = {1: (ring_road, "primary"), 2: (short_cut, "residential")}
     ways = "".join(f'<way id="{i}">{nd}<tag k="highway" v="{kind}"/></way>' for i, (nd, kind) in roads.items())
     Path("town.osm").write_text(f'<osm version="0.6">{nodes}{ways}</osm>')
     Path("rooms.txt").write_text("#########\n#   >   #\n#   #   #\n#   <   #\n#########\n")
