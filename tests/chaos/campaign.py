@@ -84,24 +84,28 @@ def kill_once(commands: Commands, folder: Path, aim: Aim, expected: Undisturbed,
         with suppress(subprocess.TimeoutExpired):
             process.wait(PATIENCE)
         return commands.kill(process)
+    known = expected.before.keys() | expected.after.keys()
+    left = _unfinished(folder, known)  # by the kill before: it does not tell that anything is being written now
     process = commands.start(folder)
     moment = time.monotonic() + generator.uniform(0, expected.seconds)
     with suppress(subprocess.TimeoutExpired):
         process.wait(max(moment - time.monotonic(), 0))
     if aim == "write":
-        known = expected.before.keys() | expected.after.keys()
         deadline = time.monotonic() + PATIENCE
-        while process.poll() is None and time.monotonic() < deadline and not _is_written(folder, known):
+        while process.poll() is None and time.monotonic() < deadline and _unfinished(folder, known) <= left:
             time.sleep(POLL)
     return commands.kill(process)
 
 
-def _is_written(folder: Path, known: set[str]) -> bool:
-    """Whether there is a file that is neither an input, an output nor a checkpoint in its place."""
-    return any(
-        path.suffix not in (".checkpoint", ".previous") and str(path.relative_to(folder)) not in known
-        for path in _files(folder)
-    )
+def _unfinished(folder: Path, known: set[str]) -> set[tuple[str, int, int]]:
+    """The files that are neither an input, an output nor a checkpoint in its place, with size and time of change."""
+    found = set()
+    for path in _files(folder):
+        if path.suffix != ".checkpoint" and str(path.relative_to(folder)) not in known:
+            with suppress(FileNotFoundError):  # it has its name by now
+                status = path.stat()
+                found.add((str(path), status.st_size, status.st_mtime_ns))
+    return found
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -93,8 +93,8 @@ def write_old_model(folder: Path) -> None:
 
 
 def steps_done(folder: Path) -> Progress:
-    """The training steps in the checkpoint."""
-    found = list(folder.glob("*.checkpoint"))
+    """The training steps in the newest checkpoint, which the next run resumes from."""
+    found = [path for path in folder.glob("*.checkpoint") if ".previous" not in path.suffixes]
     return (int(read_checkpoint(found[0])[1]["position"]) if found else 0,)
 
 
@@ -111,7 +111,7 @@ SCENARIOS = (
     Scenario(
         "fit",
         "trimetric",
-        ("fit", "pairs.csv", "-o", "model.safetensors", "--epochs", "12", "--dim", "16", QUIET),
+        ("fit", "pairs.csv", "-o", "model.safetensors", "--epochs", "8", "--dim", "16", QUIET),
         write_pairs,
         steps_done,
         checkpoint_seconds=0.02,

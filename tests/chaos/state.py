@@ -97,7 +97,7 @@ def damage(folder: Path, before: dict[str, str], after: dict[str, str], *, versi
             elif name in before or name in after:
                 if digest(path) not in {before.get(name), after.get(name), *versions}:
                     broken.append(f"{name}: neither old nor new")
-            elif path.suffix in (".checkpoint", ".previous"):
+            elif path.suffix == ".checkpoint":
                 read_checkpoint(path)
         except (CheckpointError, ValueError, UserWarning) as error:
             broken.append(f"{name}: {error}")
