@@ -94,6 +94,12 @@ def test_a_name_alone_is_no_matrix(tmp_path: Path) -> None:
         read_matrix(tmp_path / "d.csv")
 
 
+def test_a_column_without_a_name(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("a,\u2028,c\n0,1,2\n1,0,5\n2,5,0\n")
+    with pytest.raises(InputError, match="expected a name for each column, got none for column 2"):
+        read_matrix_pairs(tmp_path / "d.csv")
+
+
 # Arrays
 
 

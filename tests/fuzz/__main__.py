@@ -102,8 +102,7 @@ def _work(
     logging.disable()
     try:
         campaign.begin(folder)
-        with limited_memory():
-            campaign.run(folder, inputs=inputs, seconds=seconds, counter=tried)
+        campaign.run(folder, inputs=inputs, seconds=seconds, counter=tried)
     except Exception:  # of the fuzzer itself
         pipe.send(traceback.format_exc())
     else:

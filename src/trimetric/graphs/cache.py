@@ -25,9 +25,9 @@ class ArrayCache:
     def read(self, key: str) -> dict[str, NDArray[np.generic]] | None:
         try:
             tensors, _ = read_file(self._file(key), form=FORMAT, noun="cache file")
-        except CheckpointError:
+            return {name: tensor.numpy() for name, tensor in tensors.items()}
+        except (CheckpointError, TypeError):  # TypeError: numbers of a kind that NumPy does not have
             return None
-        return {name: tensor.numpy() for name, tensor in tensors.items()}
 
     def write(self, key: str, arrays: Mapping[str, NDArray[np.generic]]) -> None:
         write_file(self._file(key), {name: torch.from_numpy(a) for name, a in arrays.items()}, {}, form=FORMAT)

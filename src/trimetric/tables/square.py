@@ -59,6 +59,8 @@ def read_square(file: Path, *, gaps: bool = False) -> Square:
         raise unknown_suffix(file, *SUFFIXES)
     if values.ndim != 2 or values.shape[0] != values.shape[1] or values.dtype.kind not in "iuf":
         raise InputError(f"{file}: expected a square matrix of numbers, got shape {values.shape} of {values.dtype}")
+    if names is not None and "" in names:
+        raise InputError(f"{file}: expected a name for each column, got none for column {names.index('') + 1}")
     if names is not None and (len(names) != len(values) or len(set(names)) < len(names)):
         raise InputError(f"{file}: expected {len(values)} different names, got {len(set(names))} of {len(names)}")
     with np.errstate(over="ignore"):  # numbers beyond float64 become infinite, which is for the caller to judge
