@@ -74,11 +74,11 @@ class ShortestPaths:
         with WorkProgress("shortest paths", len(starts), self.progress) as shown:
             missing = []
             for part in parts:
-                known = None if self.cache is None else self.cache.read(self._key(starts[part], ends[part]))
+                known = self._known(starts[part], ends[part])
                 if known is None:
                     missing.append(part)
                 else:
-                    found[part] = known["distances"]
+                    found[part] = known
                     shown.advance(len(found[part]), known=True)
             if not missing:
                 return found
@@ -91,6 +91,14 @@ class ShortestPaths:
                     self.cache.write(self._key(starts[part], ends[part]), {"distances": found[part]})
                 shown.advance(len(result))
         return found
+
+    def _known(self, starts: Nodes, ends: Nodes) -> Distances | None:
+        """What the cache has; None where it has nothing, or something else than a distance for each pair."""
+        kept = None if self.cache is None else self.cache.read(self._key(starts, ends))
+        distances = None if kept is None else kept.get("distances")
+        if distances is None or distances.shape != starts.shape or distances.dtype != np.float64:
+            return None
+        return distances if bool((distances >= 0).all()) else None  # type: ignore[operator]
 
     def one_to_many(self, source: int, targets: ArrayLike | None = None, *, reverse: bool = False) -> Distances:
         """From a node to each of the targets (to all unless given); with `reverse` from each of them to the node."""
