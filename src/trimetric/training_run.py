@@ -16,7 +16,7 @@ from trimetric.checkpoint import CheckpointError, read_checkpoint, write_checkpo
 from trimetric.pair_data import PairData
 from trimetric.printable import printable, shown
 from trimetric.processes import Processes
-from trimetric.run_identity import check_tensors, differences, network_identity, settings_identity
+from trimetric.run_identity import check_tensors, differences, history_of, network_identity, settings_identity
 from trimetric.schedules import make_schedule
 from trimetric.trainees import Trainee
 from trimetric.training_config import Epoch, History, TrainingConfig
@@ -253,10 +253,11 @@ class TrainingRun:
         self.teacher = self._on_device(part("teacher."))
         torch.set_rng_state(tensors["generator"])
         self.position, self.seconds, self.loss_sums = state["position"], state["seconds"], tensors["loss_sums"]
-        self.histories = [_history(record) for record in state["histories"]]
+        self.histories = [history_of(record) for record in state["histories"]]
 
     def _check(self, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
-        check_tensors(tensors, self.trainee.parameters, self.trainee.buffers, self.loss_sums)
+        wholes = {"average": bool(self.config.average), "teacher": bool(self.bootstrap), "best": False}
+        check_tensors(tensors, self.trainee.parameters, self.trainee.buffers, self.loss_sums, wholes)
         position, histories = state["position"], state["histories"]
         if type(position) is not int or not 0 <= position <= self.steps:
             raise ValueError(f"position: expected a step from 0 to {self.steps}, got {shown(position)}")
@@ -291,8 +292,3 @@ def _fingerprint(members: Sequence[PairData]) -> str:
     distinct = {id(data): data for data in members}
     digests = {key: data.fingerprint() for key, data in distinct.items()}
     return " ".join(digests[id(data)] for data in members)
-
-
-def _history(record: dict) -> History:
-    epochs = [Epoch(**epoch) for epoch in record["epochs"]]
-    return History(epochs=epochs, best_epoch=record["best_epoch"], stopped_early=record["stopped_early"])
