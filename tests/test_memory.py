@@ -66,7 +66,7 @@ def test_samples_and_landmarks_beyond_memory(
         "--sample",
         "100",
         "--landmarks",
-        "1000000000",
+        "30",
         "--quiet",
     ]
     assert main(words) == 2
