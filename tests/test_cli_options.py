@@ -159,9 +159,10 @@ ALSO = {
     ("values fit", "--env"): ["--steps", "50"],
     ("values fit", "--map"): ["--steps", "50"],
 }
-# One input for each of the two ways to train is enough for options of the training itself.
+# One input for each way to train is enough for options of the training itself.
 OF_TRAINING = {"--epochs", "--batch-size", "--learning-rate", "--weight-decay", "--schedule", "--dim", "--head"}
 OF_TRAINING |= {"--restart", "--quiet", "--json", "--seed", "--patience", "--loss", "--device", "--output"}
+TRAINED = {"fit": ("pairs", "network"), "values fit": ("dataset",)}
 NEVER_DONE = {"--device": "there is one device here"}
 
 
@@ -308,7 +309,7 @@ def test_an_option_changes_the_result_or_is_refused(
     value = (special.get(option) or VALUES[option]).split()
     done = False
     for mode, words in MODES[command].items():
-        if command == "fit" and option in OF_TRAINING and mode not in ("pairs", "network"):
+        if option in OF_TRAINING and mode not in TRAINED.get(command, MODES[command]):
             continue
         if command == "fit" and mode == "map" and find_spec("osmium") is None:
             continue

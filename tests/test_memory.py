@@ -55,7 +55,6 @@ def test_samples_and_landmarks_beyond_memory(
 ) -> None:
     Path("ring.csv").write_text("from,to,weight\n" + "".join(f"{i},{(i + 1) % 30},1\n" for i in range(30)))
     monkeypatch.setattr("trimetric.cli.graph_model.available_memory", lambda: room)
-    monkeypatch.setattr("trimetric.cli.graph_model.HELD_OUT", 10)
     words = [
         "fit",
         "--graph",

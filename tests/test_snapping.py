@@ -66,7 +66,8 @@ def porto(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     features = torch.tensor([[0.0], [100.0], [300.0]])
     places = torch.from_numpy(PORTO)
     distance = tm.NormInduced(tm.Euclidean(1))
-    return tm.Model(distance, ["a", "b", "c"], features, places=places).save("porto.safetensors")
+    # A unit, as every map has: a note about it must not come before an error.
+    return tm.Model(distance, ["a", "b", "c"], features, {"unit": "metres"}, places).save("porto.safetensors")
 
 
 def rows(capsys: pytest.CaptureFixture[str], *words: object) -> list[dict[str, str]]:

@@ -97,7 +97,6 @@ class Predict:
             read = (self.model, self.pairs, self.features, self.sources_file, self.targets_file)
             keep_inputs("--output", self.output, *read)
         model = self._model()
-        self._say_what_they_are(model)
         if self.pairs is not None:
             return self._answer_file(model, self.pairs)
 
@@ -206,6 +205,7 @@ class Predict:
     def _write(self, model: Model, header: tuple[str, ...], blocks: object, **more: object) -> int:
         from trimetric.tables.writing import write_rows
 
+        self._say_what_they_are(model)
         more = {"unit": model.notes.get("unit"), "promises": asdict(model.axioms), **more}
         if self.general.as_json and self.output is None:
             rows = [
