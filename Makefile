@@ -6,7 +6,7 @@ BIN := .venv/bin
 .DEFAULT_GOAL := demo
 
 demo: .venv/ready  ## Fit the four-node graph of Figure 1, audit the result, draw it
-	$(BIN)/python -m reproduction.figure1
+	$(BIN)/python -m reproduction.experiments.figure1
 
 test: .venv/ready lint browser  ## Everything that CI runs
 	$(BIN)/python -m pytest -n 2 --dist worksteal

@@ -29,7 +29,7 @@ from trimetric.graphs import (
     torus3d_directed,
     torus3d_pruned,
 )
-from trimetric.graphs.engines import EngineName, is_road_like, make_engine
+from trimetric.graphs.paths.engines import EngineName, is_road_like, make_engine
 
 PAPER_PAIRS = 150_000
 CORES = 2

@@ -12,7 +12,7 @@ from torch import Tensor
 
 import trimetric as tm
 from benchmarks.timing import best_seconds
-from trimetric.values import Split, World, learn_values, paper_config, split_pairs, value_model
+from trimetric.rl import Split, World, learn_values, paper_config, split_pairs, value_model
 
 SEEDS = 6
 EPOCHS = 12

@@ -21,9 +21,9 @@ from gymnasium.wrappers import TimeLimit
 from scipy.sparse.csgraph import connected_components
 
 import trimetric as tm
-from trimetric import values
-from trimetric.values.environment import GridEnvironment
-from trimetric.values.pictures import save_plan
+from trimetric import rl as values
+from trimetric.rl.planning.pictures import save_plan
+from trimetric.rl.worlds.environment import GridEnvironment
 
 DIM = 64
 TD_SHARE = 16  # its targets change once an epoch, so its epochs are short

@@ -20,9 +20,9 @@ import tyro
 from gymnasium.wrappers import TimeLimit
 
 import trimetric as tm
-from trimetric import values
-from trimetric.values.collecting import Observe
-from trimetric.values.pictures import save_plan
+from trimetric import rl as values
+from trimetric.rl.planning.pictures import save_plan
+from trimetric.rl.transitions.collecting import Observe
 
 
 @dataclass(frozen=True, kw_only=True)

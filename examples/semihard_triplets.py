@@ -18,7 +18,7 @@ from pytorch_metric_learning.miners import BatchEasyHardMiner
 from torch import Tensor, nn
 
 import trimetric as tm
-from trimetric.adapters.pytorch_metric_learning import TriangleDistance
+from trimetric.integrations.pytorch_metric_learning import TriangleDistance
 
 FEATURES, LATENT, EMBEDDING = 32, 6, 16
 

@@ -24,7 +24,7 @@ from typing import Annotated
 
 import tyro
 
-from reproduction.registry import EXPERIMENTS, find
+from reproduction.frame.registry import EXPERIMENTS, find
 
 HERE = Path(__file__).parent
 SCALE = tyro.conf.create_mutex_group(required=False)

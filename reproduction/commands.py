@@ -11,13 +11,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from reproduction.executors import Cores, DaskCluster, Executor
-from reproduction.experiment import Scale
-from reproduction.ledger import Ledger
-from reproduction.registry import EXPERIMENTS, find
-from reproduction.selection import selected
-from reproduction.show import show
-from reproduction.sweep import sweep
+from reproduction.frame.executors import Cores, DaskCluster, Executor
+from reproduction.frame.experiment import Scale
+from reproduction.frame.ledger import Ledger
+from reproduction.frame.registry import EXPERIMENTS, find
+from reproduction.frame.selection import selected
+from reproduction.frame.show import show
+from reproduction.frame.sweep import sweep
 
 
 def ledger_of(name: str, results: Path) -> Ledger:
@@ -93,7 +93,7 @@ def show_list(results: Path) -> None:
 
 
 def write_report(results: Path, page: Path) -> None:
-    from reproduction.report import write
+    from reproduction.report.page import write
 
     write(results, page)
     Console().print(f"Wrote {page} ({page.stat().st_size / 1024:.0f} KiB)", highlight=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 import trimetric as tm
 from benchmarks.memory import peak_bytes
-from trimetric.norms import rectified_kernel
+from trimetric.kernels import rectified as rectified_kernel
 
 DIM = zoo.DIM
 every_object = pytest.mark.parametrize("name", zoo.OBJECTS)

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 import trimetric as tm
-from trimetric.activations import MaxReLU
-from trimetric.audit import min_plus_square
+from trimetric._audit.measure import min_plus_square
+from trimetric.norms.activations import MaxReLU
 
 
 def squared(x: Tensor, y: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 from scipy.optimize import linprog
 
 import trimetric as tm
-from trimetric.activations import ConcaveUnits, MaxMean, MaxReLU
+from trimetric.norms.activations import ConcaveUnits, MaxMean, MaxReLU
 
 
 def numpy(tensor: torch.Tensor) -> np.ndarray:

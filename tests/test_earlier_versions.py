@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from places import ROOT, TESTS
 
 import trimetric as tm
-from reproduction.experiment import settings_key
+from reproduction.frame.experiment import settings_key
 
-FILES = Path(__file__).parent / "data" / "version-0.1"
+FILES = TESTS / "data" / "version-0.1"
 ANSWERS = json.loads((FILES / "answers.json").read_text())
-LEDGERS = sorted((Path(__file__).parents[1] / "reproduction" / "results").glob("*.jsonl"))
+LEDGERS = sorted((ROOT / "reproduction" / "results").glob("*.jsonl"))
 
 
 @pytest.mark.parametrize("name", ANSWERS)

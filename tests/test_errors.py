@@ -104,7 +104,7 @@ def test_message(case: str) -> None:
 
 @pytest.mark.parametrize(("text", "count"), [("256MiB", 2**28), ("1.5 GB", 1_500_000_000), (77, 77), ("12", 12)])
 def test_byte_counts(text: str | int, count: int) -> None:
-    from trimetric.checks import byte_count
+    from trimetric._support.checks import byte_count
 
     assert byte_count("max_memory", text) == count
 

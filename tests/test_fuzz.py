@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from fuzz.campaign import Campaign
 from fuzz.registry import READERS, warm_up
+from places import ROOT
 
 INPUTS, COMMANDS = 60, 4
-ROOT = Path(__file__).parent.parent
 # These run in C++, where a crash takes the process with it.
 NATIVE = ("graph osm", "graph osm.pbf")
 

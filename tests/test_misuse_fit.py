@@ -152,8 +152,11 @@ FIT: dict[str, Case] = {
         "watch: expected a mapping from names to (pairs, targets)",
     ),
     "watch a tensor": (lambda: fit(watch={"a": pairs}), "watch['a']: expected a tuple (pairs, targets), got Tensor"),
-    "loss by name": (lambda: fit(loss="squared"), "loss: expected an OwnLoss, got str; TrainingConfig(loss=...) takes"),
-    "bootstrap": (lambda: fit(bootstrap=1), "bootstrap: expected a Bootstrap, got int"),
+    "loss by name": (
+        lambda: fit(loss="squared"),
+        "loss: expected an CustomLoss, got str; TrainingConfig(loss=...) takes",
+    ),
+    "bootstrap": (lambda: fit(bootstrap=1), "bootstrap: expected a Teacher, got int"),
     "probe": (lambda: fit(probe=1), "probe: expected a Probe, got int"),
     "epochs 1.5": (lambda: tm.TrainingConfig(epochs=1.5), "epochs: expected a positive integer, got 1.5"),  # type: ignore
     "epochs True": (lambda: tm.TrainingConfig(epochs=True), "epochs: expected a positive integer, got True"),

@@ -1,48 +1,37 @@
-"""The names of the package: imported on first use, the same for people, type checkers and pickles."""
+"""The names of the package: listed once, imported on first use, the same for people, type checkers and pickles."""
 
 from __future__ import annotations
 
-import ast
 import pickle
 import subprocess
 import sys
-from pathlib import Path
+import warnings
+from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Literal, get_origin
 
 import pytest
 
 import trimetric as tm
+from trimetric._support.moved import MOVED
 
 
-def test_type_checkers_see_the_names_of_the_table() -> None:
-    tree = ast.parse(Path(tm.__file__).read_text())
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
-    seen = {alias.asname: node.module for node in imports for alias in node.names if node.module != "trimetric"}
-    assert seen == tm._MODULE_OF
-
-
-def test_every_name_is_there() -> None:
-    for name in tm._MODULE_OF:
-        assert isinstance(getattr(tm, name), (type, FunctionType)), name
-        assert name in dir(tm)
+def test_every_name_is_there_and_nothing_else() -> None:
+    assert dir(tm) == sorted(tm.__all__)
+    for name in tm.__all__:
         value = getattr(tm, name)
-        assert pickle.loads(pickle.dumps(value)) is value
+        if name != "__version__" and not isinstance(value, ModuleType):
+            assert isinstance(value, (type, FunctionType)), name
+            assert pickle.loads(pickle.dumps(value)) is value
     with pytest.raises(AttributeError, match="module 'trimetric' has no attribute 'Nothing'"):
         _ = tm.Nothing  # type: ignore[attr-defined]
     with pytest.raises(ImportError, match="cannot import name 'Nothing'"):
         from trimetric import Nothing  # type: ignore[attr-defined]  # noqa: F401
 
 
-def test_the_package_shows_public_names_only() -> None:
-    shown = {name for name in dir(tm) if not name.startswith("_")}
-    assert shown == {*tm._MODULE_OF, "adapters", "estimators", "graphs", "nearness", "values"}
-
-
-@pytest.mark.parametrize("name", ["distances", "graphs", "nearness", "norms", "values"])
+@pytest.mark.parametrize("name", ["distances", "graphs", "models", "nearness", "norms", "rl", "training"])
 def test_packages_show_what_is_theirs(name: str) -> None:
-    package = getattr(tm, name)
+    package = import_module(f"trimetric.{name}")
     for shown in dir(package):
         value = getattr(package, shown)
         home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "trimetric")
@@ -53,14 +42,14 @@ def test_packages_show_what_is_theirs(name: str) -> None:
 
 FRESH = {
     "importing is light": "import trimetric, sys; assert 'torch' not in sys.modules and 'numpy' not in sys.modules",
-    "a function wins over its module": (
-        "import trimetric.model, trimetric.audit, trimetric.export; import trimetric as tm;"
-        "assert all(callable(f) for f in (tm.all_pairs, tm.audit, tm.export))"
+    "a function is no module": (
+        "import trimetric.models, trimetric._audit; import trimetric as tm;"
+        "assert all(callable(f) for f in (tm.all_pairs, tm.audit, tm.export, tm.recommended))"
     ),
-    "sub-modules come when asked for": "import trimetric as tm; tm.losses.make_loss('squared'); tm.norms.WideNorm",
+    "sub-packages come when asked for": "import trimetric as tm; tm.graphs.Graph; tm.nearness.nearest_metric; tm.rl",
     "a star means the table": "from trimetric import *; assert all_pairs and WideNorm and fit",
     "a model file names any class": (
-        "import trimetric.model; from trimetric.architecture import build;"
+        "import trimetric.models; from trimetric._support.described import build;"
         "build({'class': 'MLP', 'arguments': {'in_features': 2, 'out_features': 3}})"
     ),
 }
@@ -69,3 +58,19 @@ FRESH = {
 @pytest.mark.parametrize("case", FRESH)
 def test_in_a_fresh_interpreter(case: str) -> None:
     subprocess.run([sys.executable, "-c", FRESH[case]], check=True)
+
+
+def test_modules_by_their_old_names_warn_and_are_the_new_ones() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for old, new in MOVED.items():
+            assert import_module(old) is import_module(new)
+            sys.modules.pop(old)
+    told = {str(warning.message).partition(";")[0] for warning in caught}
+    assert told >= {f"{old} is now {new}" for old, new in MOVED.items()}
+
+
+def test_an_attribute_by_its_old_name_warns() -> None:
+    vars(tm).pop("values", None)
+    with pytest.warns(DeprecationWarning, match=r"trimetric\.values is now trimetric\.rl"):
+        assert tm.values is tm.rl  # type: ignore[attr-defined]

@@ -10,10 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from trimetric.cli import main
 
-ROOT = Path(__file__).parent.parent
 # Pages with Python blocks, and what they need beyond the core.
 PAGES: dict[str, tuple[str, ...]] = {
     "README.md": (),

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from reproduction.experiment import Experiment, Result, Scale
-from reproduction.rows import Row, pick
-from reproduction.tables import Column, Table, measured
+from reproduction.frame.experiment import Experiment, Result, Scale
+from reproduction.frame.rows import Row, pick
+from reproduction.frame.tables import Column, Table, measured
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class Changes:
 
 def often(seconds: float) -> None:
     """Make this time between checkpoints the default."""
-    from trimetric.training_config import TrainingConfig
+    from trimetric.training.config import TrainingConfig
 
     usual = TrainingConfig.__init__
 

@@ -14,8 +14,8 @@ import torch
 
 import trimetric as tm
 from chaos.saving import model_number
-from reproduction.ledger import Ledger
-from trimetric.checkpoint import read_checkpoint
+from reproduction.frame.ledger import Ledger
+from trimetric._support.tensor_files import read_checkpoint
 
 Aim = Literal["moment", "write", "change"]
 """any moment; the first sight of a file that is being written; just before a file is opened, renamed or removed"""

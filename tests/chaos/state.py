@@ -12,9 +12,9 @@ from safetensors import safe_open
 
 from chaos.saving import SAVES, model_number
 from chaos.scenarios import Progress, Scenario
-from reproduction.ledger import Ledger
-from trimetric.checkpoint import CheckpointError, read_checkpoint
-from trimetric.model import Model
+from reproduction.frame.ledger import Ledger
+from trimetric._support.tensor_files import CheckpointError, read_checkpoint
+from trimetric.models.model import Model
 
 PASSING = ("seconds", "run", "commit")
 """of a row of a ledger: times, and what names the run and the code"""

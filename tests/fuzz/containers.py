@@ -248,7 +248,7 @@ _TORCH |= {"F16": "float16", "BF16": "bfloat16", "I16": "int16", "I8": "int8"}
 
 
 def signed_bytes(tensors: dict[str, tuple[str, list[int], bytes]], state: Any, form: str) -> bytes:
-    """A safetensors file as `trimetric.checkpoint` writes it."""
+    """A safetensors file as `trimetric._support.tensor_files` writes it."""
     text = json.dumps(state, sort_keys=True)
     digest = hashlib.sha256(text.encode())
     for name in sorted(tensors):

@@ -60,7 +60,7 @@ def _read_beside(file: Path) -> Any:
 
 
 def _read_map(file: Path) -> Any:
-    from trimetric.values.maps import read_map
+    from trimetric.rl.worlds.maps import read_map
 
     return read_map(file.read_text(encoding="utf-8"))
 

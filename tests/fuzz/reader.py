@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 from typing import Literal
 
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 SECONDS = 5.0
 MEMORY = 1 << 30

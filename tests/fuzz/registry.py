@@ -16,7 +16,7 @@ READERS: dict[str, Reader] = {reader.name: reader for reader in (*TABLE_READERS,
 LATE = (
     "osmium",
     "pyarrow.parquet",
-    "reproduction.ledger",
+    "reproduction.frame.ledger",
     "scipy.sparse.csgraph",
     "trimetric.cli.fit",
     "trimetric.cli.graph_model",
@@ -25,7 +25,7 @@ LATE = (
     "trimetric.cli.train",
     "trimetric.cli.values_fit",
     "trimetric.cli.values_train",
-    "trimetric.values.environment",
+    "trimetric.rl.worlds.environment",
     "tyro",
 )
 

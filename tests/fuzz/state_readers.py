@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 import trimetric as tm
-from trimetric.checkpoint import CheckpointError
+from trimetric._support.tensor_files import CheckpointError
 
 from .containers import signed, strange_json
 from .mutations import BYTES, cells
@@ -56,10 +56,10 @@ def _check_model(model: Any) -> None:
 
 def _run() -> Any:
     """A short run of training, not begun."""
-    from trimetric.pair_data import PairData
-    from trimetric.processes import connected
-    from trimetric.trainees import Single
-    from trimetric.training_run import TrainingRun
+    from trimetric.training.pairs import PairData
+    from trimetric.training.processes import connected
+    from trimetric.training.run import TrainingRun
+    from trimetric.training.trainee import Single
 
     torch.manual_seed(0)
     network = tm.Siamese(torch.nn.Embedding(3, 2), tm.Calibrated(tm.Mahalanobis(2)))
@@ -98,8 +98,8 @@ def _check_run(run: Any) -> None:
 
 
 def _ledgers() -> list[bytes]:
-    from reproduction.experiment import Key, Result
-    from reproduction.ledger import Run, _line
+    from reproduction.frame.experiment import Key, Result
+    from reproduction.frame.ledger import Run, _line
 
     runs = [
         Run("tiny", Key("abc", seed), {"width": 1}, [Result("mse", 0.5, 1), Result("mse", 0.25, 2)], 1.0, "1", "c")
@@ -109,7 +109,7 @@ def _ledgers() -> list[bytes]:
 
 
 def _read_ledger(file: Path) -> Any:
-    from reproduction.ledger import Ledger
+    from reproduction.frame.ledger import Ledger
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*not a row of a ledger; passed over")
@@ -117,7 +117,7 @@ def _read_ledger(file: Path) -> Any:
 
 
 def _check_rows(rows: Any) -> None:
-    from reproduction.rows import longest
+    from reproduction.frame.rows import longest
 
     for row in rows:
         assert isinstance(row.config, str)

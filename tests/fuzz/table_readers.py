@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 from .containers import NPY, npy_bytes, npz, strange_parquet
 from .mutations import BYTES, cells, encodings
@@ -97,7 +97,7 @@ def _check_transitions(found: Any) -> None:
 
 
 def _read_pairs(file: Path) -> Any:
-    from trimetric.tables.pairs import distinct, read_pairs
+    from trimetric.files.pairs import distinct, read_pairs
 
     pairs = distinct(read_pairs(file))
     if not len(pairs):  # as the command does
@@ -106,13 +106,13 @@ def _read_pairs(file: Path) -> Any:
 
 
 def _read_features(file: Path) -> Any:
-    from trimetric.tables.features import read_features
+    from trimetric.files.features import read_features
 
     return read_features(file)
 
 
 def _read_edges(file: Path) -> Any:
-    from trimetric.tables.graph import read_edges
+    from trimetric.files.edges import read_edges
 
     pairs = read_edges(file)
     if not len(pairs):
@@ -121,19 +121,19 @@ def _read_edges(file: Path) -> Any:
 
 
 def _read_matrix_pairs(file: Path) -> Any:
-    from trimetric.tables.matrix import read_matrix_pairs
+    from trimetric.files.matrix_pairs import read_matrix_pairs
 
     return read_matrix_pairs(file)
 
 
 def _read_matrix(file: Path) -> Any:
-    from trimetric.tables.square import read_matrix
+    from trimetric.files.matrices import read_matrix
 
     return read_matrix(file)
 
 
 def _read_transitions(file: Path) -> Any:
-    from trimetric.values import read_transitions
+    from trimetric.rl import read_transitions
 
     return read_transitions(file)
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trimetric.model import Model
-from trimetric.printable import shown
-from trimetric.tables.columns import read_table
-from trimetric.tables.errors import InputError
+from trimetric._support.printable import shown
+from trimetric.files.columns import read_table
+from trimetric.files.errors import InputError
+from trimetric.models.model import Model
 
 NAMED_AT_MOST = 100_000  # objects among which a similar name is looked for
 
@@ -77,7 +77,7 @@ def listed(model: Model, file: Path, *, option: str, id_column: str, origin: Pat
     if model.places is None:
         raise InputError(f"{option}: {file} has coordinates, but {origin} knows no places; give ids alone")
 
-    from trimetric.graphs.snapping import OffTheMapError, snap
+    from trimetric.graphs.learning.snapping import OffTheMapError, snap
 
     wanted = np.stack([table.numbers["lon"], table.numbers["lat"]], axis=1)
     try:

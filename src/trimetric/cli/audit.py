@@ -8,10 +8,10 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from trimetric.audit_report import Measured
+from trimetric._audit.report import Measured
 from trimetric.cli.effects import no_effect
 from trimetric.cli.general import SeededComputing, unless_given
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 RANDOM_POINTS = 500
 ALL_TRIPLES = 2000
@@ -49,7 +49,7 @@ class Audit:
 
         import torch
 
-        from trimetric.audit import audit
+        from trimetric._audit.measure import audit
         from trimetric.cli.queries import head_of
 
         if self.points is not None and not self.random and model.ids is not None and self.points > len(model.ids):

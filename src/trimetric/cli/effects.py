@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 
 from tyro.conf import Fixed, Positional
 
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 from tyro.conf import arg
 
 from trimetric.cli.general import Seeded
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 SIDE = 8
 FILES = ("pairs.csv", "objects.csv")
@@ -45,7 +45,7 @@ class Example:
         if not folder.parent.is_dir():
             raise InputError(f"--output: {folder}: there is no folder {folder.parent}")
 
-        from trimetric.tables.writing import write_rows
+        from trimetric.files.writing import write_rows
 
         names, pairs = city(self.general.seed)
         folder.mkdir(exist_ok=True)
@@ -70,7 +70,7 @@ def city(seed: int) -> tuple[list[str], list[tuple[str, str, str]]]:
     """The names of the crossings, and from, to and minutes of all pairs."""
     import numpy as np
 
-    from trimetric.tables.graph import shortest_paths
+    from trimetric.files.edges import shortest_paths
 
     random = np.random.default_rng(seed)
     names = [f"{'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[i % SIDE]}{i // SIDE + 1}" for i in range(SIDE**2)]

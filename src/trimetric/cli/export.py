@@ -9,7 +9,7 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from trimetric.cli.general import Computing, keep_inputs, output_file
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Export:
         model = self.general.load(self.model)
 
         from trimetric.cli.promises import caveat
-        from trimetric.export import export
+        from trimetric.models.export import export
 
         try:
             export(model, output)

@@ -10,11 +10,11 @@ from tyro.conf import Positional, arg
 
 from trimetric.cli.effects import CONCAVE, Effects, Only
 from trimetric.cli.general import CHECKPOINTS, SeededComputing, keep_inputs, output_file, unless_given
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 if TYPE_CHECKING:
-    from trimetric.tables.features import FeatureTable
-    from trimetric.tables.pairs import PairTable
+    from trimetric.files.features import FeatureTable
+    from trimetric.files.pairs import PairTable
 
 PACE = {"epochs": 100, "batch_size": 256, "learning_rate": 1e-2}
 GRAPH_PACE = {"epochs": 10, "batch_size": 512, "learning_rate": 3e-3}
@@ -185,12 +185,12 @@ class Fit:
     def kind(self) -> Literal["map", "network", "network table", "matrix", "table"]:
         """What the distances are read from."""
         if self.graph is not None:
-            from trimetric.graphs.files import OSM, TABLES
+            from trimetric.graphs.files.reading import OSM, TABLES
 
             name = self.graph.name.lower()
             return "map" if name.endswith(OSM) else "network table" if name.endswith(TABLES) else "network"
 
-        from trimetric.tables.matrix import holds_a_matrix
+        from trimetric.files.matrix_pairs import holds_a_matrix
 
         found = self.pairs is not None and not self.edges and holds_a_matrix(self.pairs)
         return "matrix" if self.matrix or found else "table"
@@ -215,14 +215,14 @@ class Fit:
     def _features(self) -> FeatureTable | None:
         if self.features is None:
             return None
-        from trimetric.tables.features import read_features
+        from trimetric.files.features import read_features
 
         return read_features(self.features, id_column=self.id_column, columns=self.feature_columns or None)
 
     def _pairs(self, file: Path, features: FeatureTable | None) -> PairTable:
-        from trimetric.tables.graph import read_edges
-        from trimetric.tables.matrix import holds_a_matrix, read_matrix_pairs
-        from trimetric.tables.pairs import check_directions, distinct, finite, read_pairs, renamed
+        from trimetric.files.edges import read_edges
+        from trimetric.files.matrix_pairs import holds_a_matrix, read_matrix_pairs
+        from trimetric.files.pairs import check_directions, distinct, finite, read_pairs, renamed
 
         unreachable = self.loss == "discounted" or self.drop_unreachable
         hint = "; --from-column, --to-column and --distance-column give other names, --matrix reads a matrix"

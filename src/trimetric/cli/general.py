@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Fixed, Suppress, arg
 
-from trimetric.atomic import WriteError, check_writable
+from trimetric._support.atomic import WriteError, check_writable
+from trimetric._support.printable import printable
 from trimetric.cli.process import mute
-from trimetric.printable import printable
-from trimetric.tables.errors import InputError, existing, unknown_suffix
+from trimetric.files.errors import InputError, existing, unknown_suffix
 
 if TYPE_CHECKING:
     import torch
 
-    from trimetric.model import Model
+    from trimetric.models.model import Model
 
 
 def unless_given(metavar: str, *, name: str | None = None, aliases: tuple[str, ...] = ()) -> Any:
@@ -70,8 +70,8 @@ class General:
     def load(self, file: Path) -> Model:
         """A model file; what is wrong with it is bad input."""
         existing(file)
-        from trimetric.checkpoint import CheckpointError
-        from trimetric.model import Model
+        from trimetric._support.tensor_files import CheckpointError
+        from trimetric.models.model import Model
 
         device = self.torch_device()
         try:

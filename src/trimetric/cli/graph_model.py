@@ -12,22 +12,22 @@ import torch
 from torch import Tensor
 
 import trimetric
-from trimetric.audit import audit
+from trimetric._audit.measure import audit
+from trimetric._support.memory import as_gib, available_memory
+from trimetric._support.progress import Shown
 from trimetric.cli.train import AUDITED_OBJECTS, config_of, in_unit, network_of, saved, trained
-from trimetric.encoders import MLP
+from trimetric.distances.siamese import Siamese
+from trimetric.files.edges import MAX_OBJECTS
+from trimetric.files.errors import InputError
 from trimetric.graphs import Graph, Landmarks, PairSample, ShortestPaths, choose_landmarks, read_graph, sample_pairs
-from trimetric.graphs.cache import default_folder
-from trimetric.graphs.comparison import compare, comparison_text
-from trimetric.graphs.edge_lists import read_edge_list
-from trimetric.graphs.engines import is_road_like
-from trimetric.graphs.verdict import ExactTable, Verdict
-from trimetric.memory import as_gib, available_memory
-from trimetric.model import Model
-from trimetric.processes import started_together
-from trimetric.progress import Shown
-from trimetric.siamese import Siamese
-from trimetric.tables.errors import InputError
-from trimetric.tables.graph import MAX_OBJECTS
+from trimetric.graphs.files.cache import default_folder
+from trimetric.graphs.files.edge_lists import read_edge_list
+from trimetric.graphs.learning.comparison import compare, comparison_text
+from trimetric.graphs.learning.verdict import ExactTable, Verdict
+from trimetric.graphs.paths.engines import is_road_like
+from trimetric.models.encoders import MLP
+from trimetric.models.model import Model
+from trimetric.training.processes import started_together
 
 if TYPE_CHECKING:
     from trimetric.cli.fit import Fit

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
 
+from trimetric._support.printable import SHOWN, printable
 from trimetric.cli.general import General
-from trimetric.printable import SHOWN, printable
 
 SHOWN_IDS = 5
 LONGEST_NOTE = 1000
@@ -31,7 +31,7 @@ class Info:
     def run(self) -> int:
         model = self.general.load(self.model)
 
-        from trimetric.architecture import describe
+        from trimetric._support.described import describe
         from trimetric.cli.promises import caveat
 
         architecture = describe(model.network)

@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import Any
 
 import trimetric
+from trimetric._support.printable import printable
 from trimetric.cli.process import Stopped, flush, mute, own_process
-from trimetric.printable import printable
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 # A sub-command is a line here and a file of its name beside this one, with a dataclass of its options by the same name,
 # capitalised, that has the field `general: General` (or one of its kinds) and a `run` that returns the exit code:

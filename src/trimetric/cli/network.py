@@ -9,14 +9,14 @@ from typing import Literal
 import torch
 from torch import nn
 
-from trimetric import checks
+from trimetric._support import checks
+from trimetric._support.memory import as_gib, available_memory
 from trimetric.distances import Calibrated, MLPDistance
-from trimetric.encoders import MLP
-from trimetric.heads import HeadName, make_head
-from trimetric.memory import as_gib, available_memory
-from trimetric.recommended import recommended
-from trimetric.siamese import Siamese
-from trimetric.tables.errors import InputError
+from trimetric.distances.siamese import Siamese
+from trimetric.files.errors import InputError
+from trimetric.models.encoders import MLP
+from trimetric.models.heads import HeadName, make_head
+from trimetric.models.recommended import recommended
 
 BYTES_PER_WEIGHT = 16  # itself, its gradient and two moments of Adam, in float32
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from tyro.conf import Positional, arg
 
+from trimetric._support.printable import shown
 from trimetric.cli.effects import Effects, Only, no_effect
 from trimetric.cli.general import Computing, keep_inputs, output_file, unless_given
-from trimetric.printable import shown
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 if TYPE_CHECKING:
     from trimetric.cli.asked import Asked
-    from trimetric.model import Model
+    from trimetric.models.model import Model
 
 NUMBERS = {"distance", "given", "from_snap_m", "to_snap_m"}
 IN_A_FILE = Only("with PAIRS", lambda options: options.pairs is not None)
@@ -137,7 +137,7 @@ class Predict:
                 raise InputError(f"{self.model}: this model knows no objects by name; give --features")
             return model
         from trimetric.cli.queries import with_features
-        from trimetric.tables.features import read_features
+        from trimetric.files.features import read_features
 
         model = self.general.load(self.model)
         columns = model.notes.get("feature_columns")
@@ -177,7 +177,7 @@ class Predict:
     def _answer_file(self, model: Model, file: Path) -> int:
         from trimetric.cli.accuracy import errors, shown, table
         from trimetric.cli.queries import listed_pairs
-        from trimetric.tables.pairs import read_pairs, renamed
+        from trimetric.files.pairs import read_pairs, renamed
 
         pairs = read_pairs(
             file,
@@ -203,7 +203,7 @@ class Predict:
         return self._write(model, ("from", "to", "distance", "given"), blocks, errors=found)
 
     def _write(self, model: Model, header: tuple[str, ...], blocks: object, **more: object) -> int:
-        from trimetric.tables.writing import write_rows
+        from trimetric.files.writing import write_rows
 
         self._say_what_they_are(model)
         more = {"unit": model.notes.get("unit"), "promises": asdict(model.axioms), **more}

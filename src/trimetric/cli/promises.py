@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trimetric.axioms import NOTHING
-from trimetric.model import Model
+from trimetric.models.model import Model
 
 
 def caveat(model: Model) -> str | None:

@@ -11,17 +11,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from trimetric.all_pairs import all_pairs
+from trimetric._all_pairs import all_pairs
+from trimetric._support.printable import shown
 from trimetric.cli.asked import Asked
 from trimetric.distances import Distance
-from trimetric.encoders import MLP
-from trimetric.model import Model
-from trimetric.printable import shown
-from trimetric.siamese import Siamese
-from trimetric.tables.columns import first
-from trimetric.tables.errors import InputError
-from trimetric.tables.features import FeatureTable
-from trimetric.tables.pairs import PairTable
+from trimetric.distances.siamese import Siamese
+from trimetric.files.columns import first
+from trimetric.files.errors import InputError
+from trimetric.files.features import FeatureTable
+from trimetric.files.pairs import PairTable
+from trimetric.models.encoders import MLP
+from trimetric.models.model import Model
 
 DISTANCES_AT_ONCE = 1 << 20
 

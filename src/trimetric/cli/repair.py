@@ -11,12 +11,12 @@ from tyro.conf import Positional, arg
 from trimetric.cli.effects import Effects, Only
 from trimetric.cli.general import General, keep_inputs, output_file, unless_given
 from trimetric.cli.process import tell_now
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 if TYPE_CHECKING:
+    from trimetric.files.matrices import Square
     from trimetric.nearness import NearestMetric, Round
     from trimetric.nearness.entry_error import Cell, EntryError, Remedy
-    from trimetric.tables.square import Square
 
 REMEDIES: dict[Remedy, str] = {
     "missing": "--missing says that NaN and empty cells are distances that are not known",
@@ -74,8 +74,8 @@ class Repair:
 
         import numpy as np
 
+        from trimetric.files.matrices import read_square
         from trimetric.nearness import repair_report, write_matrix
-        from trimetric.tables.square import read_square
 
         square = read_square(self.matrix, gaps=True)
         signals: list[int] = []
@@ -100,9 +100,9 @@ class Repair:
 
     def _solved(self, square: Square, signals: list[int]) -> NearestMetric:
         """The result; signals that have come meanwhile are appended to the list."""
+        from trimetric._support.progress import GapProgress
         from trimetric.nearness import nearest_metric
         from trimetric.nearness.entry_error import EntryError
-        from trimetric.progress import GapProgress
 
         silent = self.general.quiet or self.general.as_json
         with GapProgress(self.tolerance, silent=silent) as progress:

@@ -11,22 +11,22 @@ import torch
 from torch import Tensor
 
 import trimetric
-from trimetric.audit import Audit, audit
-from trimetric.checkpoint import CheckpointError, remove_checkpoint
+from trimetric._audit.measure import Audit, audit
+from trimetric._support.pair_splits import PairSplit, hold_out
+from trimetric._support.tensor_files import CheckpointError, remove_checkpoint
 from trimetric.cli.accuracy import errors, shown, table
 from trimetric.cli.network import make_network
 from trimetric.cli.process import stopped
-from trimetric.encoders import MLP
-from trimetric.equal_rows import first_equal_row
-from trimetric.model import Model
-from trimetric.pair_splits import PairSplit, hold_out
-from trimetric.processes import started_together
-from trimetric.siamese import Siamese
-from trimetric.tables.errors import InputError
-from trimetric.tables.features import FeatureTable
-from trimetric.tables.pairs import PairTable
-from trimetric.training import fit
-from trimetric.training_config import History, TrainingConfig
+from trimetric.distances.siamese import Siamese
+from trimetric.files.errors import InputError
+from trimetric.files.features import FeatureTable
+from trimetric.files.pairs import PairTable
+from trimetric.kernels.equal_rows import first_equal_row
+from trimetric.models.encoders import MLP
+from trimetric.models.model import Model
+from trimetric.training.config import History, TrainingConfig
+from trimetric.training.loop import fit
+from trimetric.training.processes import started_together
 
 if TYPE_CHECKING:
     from trimetric.cli.fit import Fit

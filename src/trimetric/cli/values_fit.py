@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from tyro.conf import arg
 
+from trimetric._support.optional import needing
 from trimetric.cli.effects import CONCAVE, Effects, Only
 from trimetric.cli.general import CHECKPOINTS, Seeded, keep_inputs, output_file, unless_given
-from trimetric.extras import needing
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 if TYPE_CHECKING:
-    from trimetric.values import Transitions
+    from trimetric.rl import Transitions
 
 WALKED = Only("with --env or --map", lambda options: options.env is not None or options.map is not None)
 
@@ -108,7 +108,7 @@ class ValuesFit:
         return {**plain, "seed": self.general.seed}
 
     def _transitions(self, output: Path) -> Transitions:
-        from trimetric.values import read_transitions
+        from trimetric.rl import read_transitions
 
         if self.env is None and self.map is None:
             if self.dataset is None:
@@ -126,14 +126,14 @@ class ValuesFit:
         return found
 
     def _walk(self) -> Transitions:
-        from trimetric.values import bins_of, collect
+        from trimetric.rl import bins_of, collect
 
         option = "--map" if self.map is not None else f"--env {self.env}"
         with needing(option, "values"):
             import gymnasium
             from gymnasium.wrappers import TimeLimit
 
-        from trimetric.values.environment import EPISODE_STEPS, GridEnvironment
+        from trimetric.rl.worlds.environment import EPISODE_STEPS, GridEnvironment
 
         try:
             if self.map is not None:

@@ -9,7 +9,7 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from trimetric.cli.general import Seeded, keep_inputs, output_file, unless_given
-from trimetric.tables.errors import InputError
+from trimetric.files.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +48,8 @@ class ValuesPlan:
         import torch
 
         from trimetric.cli.promises import caveat
-        from trimetric.values import KnownMoves, goal_pairs, hold_out_goals, judge, plan, read_transitions
-        from trimetric.values.pictures import save_plan
+        from trimetric.rl import KnownMoves, goal_pairs, hold_out_goals, judge, plan, read_transitions
+        from trimetric.rl.planning.pictures import save_plan
 
         try:
             moves = KnownMoves(read_transitions(self.dataset))

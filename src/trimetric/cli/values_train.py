@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import torch
 
 import trimetric
-from trimetric.checkpoint import CheckpointError, remove_checkpoint
+from trimetric._support.tensor_files import CheckpointError, remove_checkpoint
 from trimetric.cli.network import check_memory, make_network
 from trimetric.cli.process import stopped
 from trimetric.cli.promises import caveat
 from trimetric.cli.train import about_an_option, how_to_go_on
-from trimetric.encoders import MLP
-from trimetric.model import Model
-from trimetric.siamese import Siamese
-from trimetric.tables.errors import InputError
-from trimetric.training_config import TrainingConfig
-from trimetric.values import KnownMoves, Transitions, hold_out_goals, learn_from_transitions
-from trimetric.values.move_errors import move_errors_text
+from trimetric.distances.siamese import Siamese
+from trimetric.files.errors import InputError
+from trimetric.models.encoders import MLP
+from trimetric.models.model import Model
+from trimetric.rl import KnownMoves, Transitions, hold_out_goals, learn_from_transitions
+from trimetric.rl.learning.move_errors import move_errors_text
+from trimetric.training.config import TrainingConfig
 
 if TYPE_CHECKING:
     from trimetric.cli.values_fit import ValuesFit

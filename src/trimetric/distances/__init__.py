@@ -11,6 +11,7 @@ from trimetric.distances.norm_induced import as_distance as as_distance
 from trimetric.distances.poisson import PoissonQuasimetric as PoissonQuasimetric
 from trimetric.distances.randers import RandersMetric as RandersMetric
 from trimetric.distances.residual import ResidualMetric as ResidualMetric
+from trimetric.distances.siamese import Siamese as Siamese
 from trimetric.distances.symmetrized import SymmetrizedMetric as SymmetrizedMetric
 from trimetric.distances.toll import TollMetric as TollMetric
 from trimetric.distances.unconstrained import ConvexNetwork as ConvexNetwork

@@ -9,12 +9,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx
 
-from trimetric.constraints import nonnegative
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
-from trimetric.equal_rows import row_keys, zero_at_equal_rows
+from trimetric.kernels.equal_rows import row_keys, zero_at_equal_rows
+from trimetric.kernels.pairs import PairFunction, Projection
 from trimetric.norms import Norm
-from trimetric.pooled import PairFunction, Projection
+from trimetric.norms.constraints import nonnegative
 
 
 class _Projected(torch.autograd.Function):

@@ -8,8 +8,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from trimetric import checks
-from trimetric.pooled import PairFunction, Pooled, Projection
+from trimetric._support import checks
+from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.norms.pooled import Pooled
 
 
 class Distance(Pooled, ABC):

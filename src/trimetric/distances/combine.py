@@ -9,14 +9,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from trimetric import checks
-from trimetric.activations import PoolName
+from trimetric._support import checks
 from trimetric.axioms import NOTHING, combined_axioms
-from trimetric.constraints import nonnegative
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
+from trimetric.kernels.pairs import PairFunction, Projection
 from trimetric.norms import Norm
-from trimetric.pooled import PairFunction, Projection, pooled_pairs
+from trimetric.norms.activations import PoolName
+from trimetric.norms.constraints import nonnegative
+from trimetric.norms.pooled import pooled_pairs
 
 
 class WideMetric(Distance):

@@ -6,7 +6,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from trimetric import checks
+from trimetric._support import checks
 
 
 class Groups:

@@ -6,12 +6,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from trimetric.activations import PoolName
 from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
 from trimetric.distances.groups import Groups
-from trimetric.distances.interval_pairs import interval_pairs
-from trimetric.pooled import PairFunction, Projection
+from trimetric.kernels.intervals import interval_pairs
+from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.norms.activations import PoolName
 
 
 class IntervalQuasimetric(Distance):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from jaxtyping import Float
 from torch import Tensor
 
-from trimetric.activations import ConcaveUnits, PoolName
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
+from trimetric.kernels.pairs import PairFunction
 from trimetric.norms import Norm
-from trimetric.pooled import PairFunction
+from trimetric.norms.activations import ConcaveUnits, PoolName
 
 
 class NeuralMetric(Distance):

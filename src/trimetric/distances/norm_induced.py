@@ -7,11 +7,11 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from trimetric import checks
+from trimetric._support import checks
 from trimetric.distances.base import Distance
-from trimetric.distances.close_pairs import centred, mended
+from trimetric.kernels.close_pairs import centred, mended
+from trimetric.kernels.pairs import PairFunction, Projection
 from trimetric.norms import Norm
-from trimetric.pooled import PairFunction, Projection
 
 
 class NormInduced(Distance):

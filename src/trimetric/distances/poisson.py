@@ -9,13 +9,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from trimetric import checks
-from trimetric.activations import PoolName
+from trimetric._support import checks
 from trimetric.axioms import Axioms
-from trimetric.constraints import nonnegative
 from trimetric.distances.base import Distance
 from trimetric.distances.groups import Groups
-from trimetric.distances.poisson_comparison import log_probability_not_larger
+from trimetric.kernels.poisson import log_probability_not_larger
+from trimetric.norms.activations import PoolName
+from trimetric.norms.constraints import nonnegative
 
 PoissonShape = Literal["half-line", "gaussian"]
 

@@ -8,13 +8,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from trimetric import checks
-from trimetric.activations import PoolName
+from trimetric._support import checks
 from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
-from trimetric.distances.close_pairs import centred, mended
-from trimetric.norms.pairs import Scratch, euclidean_pairs, with_squares
-from trimetric.pooled import PairFunction, Projection
+from trimetric.kernels.close_pairs import centred, mended
+from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.projections import Scratch, euclidean_pairs, with_squares
+from trimetric.norms.activations import PoolName
 
 
 class RandersMetric(Distance):

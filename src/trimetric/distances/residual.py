@@ -6,10 +6,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from trimetric.activations import PoolName, largest
 from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
 from trimetric.distances.groups import Groups
+from trimetric.norms.activations import PoolName, largest
 
 
 class ResidualMetric(Distance):

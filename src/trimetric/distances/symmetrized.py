@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from trimetric import checks
+from trimetric._support import checks
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
+from trimetric.kernels.pairs import PairFunction
 from trimetric.norms import Norm
-from trimetric.pooled import PairFunction
 
 
 class SymmetrizedMetric(Distance):

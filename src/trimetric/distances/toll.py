@@ -9,12 +9,12 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from trimetric import checks
+from trimetric._support import checks
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
-from trimetric.equal_rows import row_keys, zero_at_equal_rows
+from trimetric.kernels.equal_rows import row_keys, zero_at_equal_rows
+from trimetric.kernels.pairs import PairFunction, Projection
 from trimetric.norms import Norm
-from trimetric.pooled import PairFunction, Projection
 
 
 class TollMetric(Distance):

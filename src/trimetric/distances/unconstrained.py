@@ -12,10 +12,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from trimetric import checks
-from trimetric.activations import make_activation
+from trimetric._support import checks
 from trimetric.axioms import NOTHING
 from trimetric.distances.base import Distance
+from trimetric.norms.activations import make_activation
 from trimetric.norms.deep import NonNegativeLinear
 
 MLPInputs = Literal["difference", "concatenation", "both_differences"]

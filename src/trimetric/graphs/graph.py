@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trimetric import checks
+from trimetric._support import checks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -1,5 +1,7 @@
 """The metric that is nearest to a matrix: exact with a certificate, by triangle fixing, from below, or learned."""
 
+from trimetric.files.matrices import read_matrix as read_matrix
+from trimetric.files.matrices import write_matrix as write_matrix
 from trimetric.nearness.dykstra import PAPER_SWEEPS as PAPER_SWEEPS
 from trimetric.nearness.learned import LearnedSettings as LearnedSettings
 from trimetric.nearness.measures import closure as closure
@@ -13,5 +15,3 @@ from trimetric.nearness.report import save_picture as save_picture
 from trimetric.nearness.result import NearestMetric as NearestMetric
 from trimetric.nearness.result import Round as Round
 from trimetric.nearness.solve import nearest_metric as nearest_metric
-from trimetric.tables.square import read_matrix as read_matrix
-from trimetric.tables.square import write_matrix as write_matrix

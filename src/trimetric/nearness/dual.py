@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from trimetric.nearness.compiled import HAS_NUMBA
+from trimetric.kernels.machine_code import HAS_NUMBA
 from trimetric.nearness.problem import Problem
 from trimetric.nearness.rows import conjugate_step, dot, row_values, sweep, sweep_triangles, transposed
 from trimetric.nearness.separation import Broken

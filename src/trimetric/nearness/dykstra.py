@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from trimetric.kernels.machine_code import compiled
 from trimetric.nearness.budget import Best
-from trimetric.nearness.compiled import compiled
 from trimetric.nearness.problem import Problem
 
 MAX_SWEEPS = 100_000

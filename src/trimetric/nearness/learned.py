@@ -19,18 +19,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from trimetric import checks
-from trimetric.all_pairs import all_pairs
+from trimetric._all_pairs import all_pairs
+from trimetric._support import checks
 from trimetric.distances import Calibrated, Distance, LandmarkBound, SymmetrizedMetric
-from trimetric.heads import HEADS, HeadName, make_head
+from trimetric.distances.siamese import Siamese
+from trimetric.kernels.min_plus import closure
+from trimetric.models.heads import HEADS, HeadName, make_head
 from trimetric.nearness.budget import Best
-from trimetric.nearness.min_plus import closure
 from trimetric.nearness.problem import Problem
 from trimetric.nearness.row_start import landmark_rows, start_as_rows
 from trimetric.nearness.separation import repaired
-from trimetric.siamese import Siamese
-from trimetric.training import fit
-from trimetric.training_config import Epoch, TrainingConfig
+from trimetric.training.config import Epoch, TrainingConfig
+from trimetric.training.loop import fit
 
 LANDMARKS = "landmarks"
 START, HEAD_START = 0.7, 0.5

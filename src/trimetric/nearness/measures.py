@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from trimetric import checks
-from trimetric.nearness.min_plus import closure as unchecked_closure
-from trimetric.nearness.min_plus import count_violations
-from trimetric.nearness.min_plus import min_plus as unchecked_min_plus
+from trimetric._support import checks
+from trimetric.kernels.min_plus import closure as unchecked_closure
+from trimetric.kernels.min_plus import count_violations
+from trimetric.kernels.min_plus import min_plus as unchecked_min_plus
 from trimetric.nearness.problem import first_entry
 
 Matrix = np.ndarray

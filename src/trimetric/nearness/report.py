@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from trimetric.atomic import replacing
-from trimetric.nearness.min_plus import count_violations
+from trimetric._support.atomic import replacing
+from trimetric.kernels.min_plus import count_violations
 from trimetric.nearness.result import NearestMetric
 
 CELLS = 400

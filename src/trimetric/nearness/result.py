@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from trimetric.siamese import Siamese
+from trimetric.distances.siamese import Siamese
 
 COUNT_TOLERANCE = 1e-9
 """of the largest distance: what breaks an inequality by less is rounding, and is not counted"""

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from trimetric.activations import MaxMean
-from trimetric.constraints import raw_of_unit_interval
 from trimetric.norms import DeepNorm, WideNorm
+from trimetric.norms.activations import MaxMean
+from trimetric.norms.constraints import raw_of_unit_interval
 
 REST = 0.1
 """factor of the random weights beside the landmarks: small, but none at 0, where |w| has no gradient"""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimetric.nearness.compiled import HAS_NUMBA, compiled, over_rows
+from trimetric.kernels.machine_code import HAS_NUMBA, compiled, over_rows
 
 
 def row_values(x: np.ndarray, entries: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from trimetric.nearness.min_plus import closure
+from trimetric.kernels.min_plus import closure
 from trimetric.nearness.problem import Problem
 
 SMALLEST, LARGEST = 1e-151, 1e151

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trimetric.nearness.compiled import HAS_NUMBA, compiled
-from trimetric.nearness.min_plus import closure, middles, min_plus
+from trimetric.kernels.machine_code import HAS_NUMBA, compiled
+from trimetric.kernels.min_plus import closure, middles, min_plus
 from trimetric.nearness.problem import Problem
 
 _HASH = np.uint64(0x9E3779B97F4A7C15)

@@ -8,13 +8,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from trimetric import checks
-from trimetric.interruption import deferred_signals
+from trimetric._support import checks
+from trimetric._support.interruption import deferred_signals
+from trimetric.kernels.machine_code import warn_once_without_numba
+from trimetric.kernels.min_plus import count_violations
 from trimetric.nearness import active_set, dykstra
 from trimetric.nearness.budget import Best
-from trimetric.nearness.compiled import warn_once_without_numba
 from trimetric.nearness.learned import LearnedSettings, solve_learned
-from trimetric.nearness.min_plus import count_violations
 from trimetric.nearness.problem import Problem, make_problem
 from trimetric.nearness.result import COUNT_TOLERANCE, NearestMetric, Round
 from trimetric.nearness.scale import LARGEST, SMALLEST, exponent_of, in_units, out_of_units

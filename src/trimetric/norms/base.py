@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from jaxtyping import Float
 from torch import Tensor
 
-from trimetric import checks
-from trimetric.pooled import PairFunction, Pooled, Projection
+from trimetric._support import checks
+from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.norms.pooled import Pooled
 
 
 class Norm(Pooled, ABC):

@@ -9,13 +9,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from trimetric import checks
-from trimetric.activations import PoolName
+from trimetric._support import checks
 from trimetric.axioms import combined_axioms
-from trimetric.constraints import positive, raw_of_positive
+from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
+from trimetric.norms.constraints import positive, raw_of_positive
 from trimetric.norms.mahalanobis import Euclidean
-from trimetric.pooled import PairFunction, Projection, pooled_pairs
+from trimetric.norms.pooled import pooled_pairs
 
 
 class Symmetrized(Norm):

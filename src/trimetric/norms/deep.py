@@ -11,12 +11,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from trimetric import checks
-from trimetric.activations import ActivationName, PoolName, activate_, make_activation, odd_part
-from trimetric.constraints import nonnegative
+from trimetric._support import checks
+from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.projections import Scratch, add_product
+from trimetric.norms.activations import ActivationName, PoolName, activate_, make_activation, odd_part
 from trimetric.norms.base import Norm
-from trimetric.norms.pairs import Scratch, add_product
-from trimetric.pooled import PairFunction, Projection
+from trimetric.norms.constraints import nonnegative
 
 
 class DeepNorm(Norm):

@@ -6,12 +6,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from trimetric import checks
-from trimetric.activations import PoolName
+from trimetric._support import checks
 from trimetric.axioms import Axioms
+from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.projections import Scratch, euclidean_pairs, with_squares
+from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
-from trimetric.norms.pairs import Scratch, euclidean_pairs, with_squares
-from trimetric.pooled import PairFunction, Projection
 
 
 class _OneEuclideanComponent(Norm):

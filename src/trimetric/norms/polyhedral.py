@@ -10,11 +10,11 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, QhullError
 from torch import Tensor
 
-from trimetric.activations import PoolName
 from trimetric.axioms import Axioms
+from trimetric.kernels.pairs import PairFunction
+from trimetric.kernels.projections import Scratch
+from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
-from trimetric.norms.pairs import Scratch
-from trimetric.pooled import PairFunction
 
 
 class PolyhedralNorm(Norm):

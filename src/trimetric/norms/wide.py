@@ -10,13 +10,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from trimetric import checks
-from trimetric.activations import PoolName
+from trimetric._support import checks
 from trimetric.axioms import Axioms
-from trimetric.constraints import nonnegative
+from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.projections import Scratch, add_product, euclidean_pairs, rectified_pairs, with_squares
+from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
-from trimetric.norms.pairs import Scratch, add_product, euclidean_pairs, rectified_pairs, with_squares
-from trimetric.pooled import PairFunction, Projection
+from trimetric.norms.constraints import nonnegative
 
 WideForm = Literal["rectified", "paper"]
 

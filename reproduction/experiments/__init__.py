@@ -1,0 +1,1 @@
+"""The experiments of the paper and our own, one folder each."""

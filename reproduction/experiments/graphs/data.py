@@ -1,0 +1,185 @@
+"""The graphs of the paper with their pairs, landmarks and features, computed once and kept on disk."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from trimetric.graphs import (
+    Graph,
+    Landmarks,
+    PairSample,
+    ShortestPaths,
+    choose_landmarks,
+    landmark_features,
+    push,
+    read_graph,
+    sample_pairs,
+    taxi,
+    torus3d,
+    torus3d_directed,
+    torus3d_pruned,
+)
+from trimetric.graphs.files.cache import ArrayCache, content_key, default_folder
+from trimetric.graphs.paths.landmarks import Choice
+
+GENERATED: dict[str, Callable[..., Graph]] = {
+    "3d": torus3d,
+    "taxi": taxi,
+    "push": push,
+    "3dr": torus3d_pruned,
+    "3dd": torus3d_directed,
+}
+ROADS = {"to": True, "to directed": False}
+"""whether every street goes both ways"""
+SYMMETRIC = ("to", "3d", "taxi")
+ASYMMETRIC = ("push", "3dr", "3dd", "to directed")
+NAMES = (*SYMMETRIC, *ASYMMETRIC)
+
+MAP = "TRIMETRIC_MAP"
+"""environment variable with the path of a map"""
+LANDMARKS = 32
+HELD_OUT = 10_000
+SEED = 0
+"""of graph, pairs, landmarks and noise: as in the paper, a graph is drawn once"""
+RECIPE = 2
+"""to be raised where what is computed changes, so that what was kept is not used any more"""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which data: what a cell says of them."""
+
+    graph: str
+    map: str
+    """name of the file, where the graph is a map"""
+    side: int
+    """of the grid; 0 for the paper's"""
+    sample: int
+    """pairs in all"""
+    landmarks: Choice
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """All that models of a graph are trained and judged on."""
+
+    edges: int
+    sample: PairSample
+    landmarks: Landmarks
+    seconds: float
+    """that computing them took"""
+    engine: str
+    """of the shortest paths"""
+
+    @cached_property
+    def features(self) -> Tensor:
+        """The paper's: noisy distances to and from landmarks, and 96 distractors."""
+        return torch.from_numpy(landmark_features(self.landmarks, seed=SEED))
+
+    def pairs(self, rows: slice) -> tuple[Tensor, Tensor]:
+        """Ends and distances at mean 50."""
+        ends = torch.from_numpy(self.sample.ends[rows])
+        return ends, torch.tensor(self.sample.lengths[rows] * self.sample.scale, dtype=torch.float32)
+
+
+def map_file() -> Path | None:
+    """The map that the environment names, if it is there."""
+    text = os.environ.get(MAP)
+    return Path(text) if text and Path(text).is_file() else None
+
+
+@lru_cache(maxsize=1)
+def load(source: Source) -> Data:
+    """From the disk, or computed and kept there; a second process that asks meanwhile waits for the first."""
+    folder = default_folder() / "reproduction"
+    cache, key = ArrayCache(folder), _key(source)
+    with _alone(folder / f"{key}.lock"):
+        known = cache.read(key)
+        if known is None:
+            known = _computed(source, folder)
+            cache.write(key, known)
+    return _data(known, source)
+
+
+def held_out(sample: int) -> int:
+    """Pairs for testing, and as many for choosing."""
+    return min(HELD_OUT, sample // 8)
+
+
+def _key(source: Source) -> str:
+    parts = [source.graph, source.side, source.sample, source.landmarks, LANDMARKS, SEED, RECIPE]
+    if source.graph in ROADS:
+        parts.append(hashlib.sha256(_map_of(source).read_bytes()).hexdigest())
+    return content_key("graph experiment", *parts)
+
+
+def _map_of(source: Source) -> Path:
+    file = map_file()
+    if file is None or file.name != source.map:
+        raise FileNotFoundError(f"{MAP}: expected the path of the map {source.map!r}, got {str(file or '')!r}")
+    return file
+
+
+def graph_of(source: Source) -> Graph:
+    """Read or generated anew, which takes seconds."""
+    if source.graph in ROADS:
+        return read_graph(_map_of(source), symmetrise=ROADS[source.graph], largest=True)
+    make = GENERATED[source.graph]
+    return make(seed=SEED, side=source.side) if source.side else make(seed=SEED)
+
+
+def _computed(source: Source, folder: Path) -> dict[str, NDArray[np.generic]]:
+    start = time.perf_counter()
+    graph = graph_of(source)
+    paths = ShortestPaths(graph, cache=folder, progress="silent")  # by the thousand, so that it goes on if stopped
+    sample = sample_pairs(graph, source.sample, test=0, validation=0, seed=SEED, paths=paths)
+    landmarks = choose_landmarks(graph, LANDMARKS, choice=source.landmarks, seed=SEED, dtype=np.float32)
+    arrays: dict[str, NDArray[np.generic]] = {
+        "ends": sample.ends,
+        "lengths": sample.lengths,
+        "landmarks": landmarks.nodes,
+        "from_landmarks": landmarks.from_landmarks,
+        "edges": np.array([graph.num_edges]),
+        "seconds": np.array([time.perf_counter() - start]),
+        "engine": np.frombuffer(paths.engine(source.sample).name.encode(), np.uint8).copy(),
+    }
+    if landmarks.directed:
+        arrays["to_landmarks"] = landmarks.to_landmarks
+    return arrays
+
+
+def _data(arrays: dict[str, NDArray[np.generic]], source: Source) -> Data:
+    count = held_out(source.sample)
+    ahead = arrays["from_landmarks"]
+    return Data(
+        edges=int(arrays["edges"][0]),
+        sample=PairSample(ends=arrays["ends"], lengths=arrays["lengths"], test=count, validation=count),  # type: ignore[arg-type]
+        landmarks=Landmarks(
+            nodes=arrays["landmarks"],  # type: ignore[arg-type]
+            from_landmarks=ahead,  # type: ignore[arg-type]
+            to_landmarks=arrays.get("to_landmarks", ahead),  # type: ignore[arg-type]
+        ),
+        seconds=float(arrays["seconds"][0]),
+        engine=arrays["engine"].tobytes().decode(),
+    )
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

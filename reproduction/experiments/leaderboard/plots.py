@@ -1,0 +1,117 @@
+"""The picture of the leaderboard: error against the training share, a panel a problem, a line a head."""
+
+from __future__ import annotations
+
+import math
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Plot
+from matplotlib.ticker import FormatStrFormatter, LogLocator
+
+from reproduction.experiments.leaderboard.heads import HEADS, is_metric
+from reproduction.experiments.leaderboard.problems import PROBLEMS
+from reproduction.experiments.leaderboard.scores import columns
+from reproduction.frame.figures import Figure
+from reproduction.frame.rows import Row
+from reproduction.frame.tables import measured
+
+COLORS = {
+    "Euclidean": "#8c8c8c",
+    "Deep": "#2f6fb5",
+    "Wide": "#e07b1f",
+    "Interval": "#2e8b57",
+    "Poisson": "#8e5bb5",
+    "Residual": "#a0522d",
+    "Randers": "#c2408f",
+    "Landmark": "#b5a01f",
+    "Mixed": "#c0392b",
+    "none": "#000000",
+}
+STROKES = ("-", "--", ":", "-.")
+MARKERS = "osD^vP*X"
+
+
+def figures(rows: list[Row]) -> list[Figure]:
+    found = columns(rows)
+    if not found:
+        return []
+    # A late head that lacks a column would seem to go straight through it.
+    enough = {True: all, False: any}
+    heads = [head for head, each in HEADS.items() if enough[each.late](head in column.rows for column in found)]
+    run = {column.problem for column in found}
+    problems = [name for name, problem in PROBLEMS.items() if len(problem.trainings) > 1 and name in run]
+    plot = Plot(figsize=(16, 8.4), layout="constrained")
+    axes = plot.subplots(2, 4).ravel()
+    for ax in axes[len(problems) :]:
+        ax.axis("off")
+    for ax, name in zip(axes, problems, strict=False):
+        problem = PROBLEMS[name]
+        for head in heads:
+            points = [
+                (column.training, point)
+                for column in found
+                if column.problem == name and head in column.rows
+                if (point := measured(list(column.rows[head].values()))) is not None
+            ]
+            if points:
+                amounts, values = zip(*points, strict=True)
+                ax.errorbar(
+                    amounts,
+                    [value.value for value in values],
+                    yerr=[value.spread or 0 for value in values],
+                    elinewidth=0.6,
+                    **_style(head),
+                )
+        _dress(ax, f"{name}: {problem.about}", problem.trainings, problem.unit)
+        own = [column for column in found if column.problem == name]
+        errors = [column.mean(head) for column in own for head in heads if head in column.rows and is_metric(head)]
+        _set_range(ax, [error for error in errors if 0 < error < math.inf])
+    legend = axes[len(problems)]
+    for head in heads:
+        legend.plot([], [], label=head, **_style(head))
+    legend.legend(ncols=2, loc="center", fontsize=9, frameon=False, handlelength=3)
+    return [
+        Figure(
+            label="figure_leaderboard",
+            title="The leaderboard: error against what there is to train on",
+            alt="A panel for each problem, with a line for each head: the error on pairs not trained on, over the "
+            "variance of their distances, against the share of the pairs trained on; both axes are logarithmic.",
+            plot=plot,
+            stem="leaderboard",
+        )
+    ]
+
+
+def _style(head: str) -> dict:
+    """The colour of the family; within it another stroke and marker for each head."""
+    kin = [name for name, each in HEADS.items() if each.family == HEADS[head].family]
+    place = kin.index(head)
+    return {
+        "color": COLORS[HEADS[head].family],
+        "linestyle": STROKES[place % len(STROKES)],
+        "marker": MARKERS[place % len(MARKERS)],
+        "markersize": 4,
+        "linewidth": 1.3,
+    }
+
+
+def _dress(ax: Axes, title: str, amounts: tuple[int, ...], unit: str) -> None:
+    ax.set_title(title, fontsize=10)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xticks(amounts, [f"{amount} {unit}" if unit == "%" else str(amount) for amount in amounts])
+    ax.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+    ax.minorticks_off()
+    ax.set_xlim(amounts[0] / 1.3, amounts[-1] * 1.3)
+    ax.set_xlabel("ordered pairs trained on" if unit == "%" else "vectors trained on", fontsize=9)
+    ax.set_ylabel("error", fontsize=9)
+    ax.grid(alpha=0.25)
+
+
+def _set_range(ax: Axes, errors: list[float]) -> None:
+    """That of the metrics: a network that came to nothing, or a spread down to 0, may leave the panel."""
+    if not errors:
+        return
+    least, most = min(errors) / 1.2, max(errors) * 1.2
+    ax.set_ylim(least, most)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if most / least > 10 else (1, 1.2, 1.5, 2, 3, 5, 7, 8)))

@@ -1,0 +1,66 @@
+"""Learning curves of metric nearness, with the exact optimum as the floor that none can go below."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Plot
+
+from reproduction.frame.figures import Figure
+from reproduction.frame.rows import Row, longest, pick
+
+COLORS = {"Eucl": "#7f8c8d", "WN": "#2e8b57", "DN": "#c0392b", "WN rectified": "#8e44ad"}
+TOP = 0.5
+"""of the axis: a matrix of zeros has J = 1, so what lies far above tells nothing"""
+NAMES = {
+    "S": "symmetric",
+    "A": "asymmetric",
+    "S mirrored": "symmetric, mirrored noise",
+    "A open": "asymmetric, open lattice",
+}
+
+
+def figures(rows: list[Row]) -> list[Figure]:
+    """One figure; a panel for each kind of matrix that was trained on."""
+    n = max((row.settings["n"] for row in rows), default=0)
+    curves = pick(rows, "curve", {"n": n})
+    readings = [reading for reading in NAMES if any(row.settings["reading"] == reading for row in curves)]
+    if not readings:
+        return []
+    plot = Plot(figsize=(5.2 * len(readings), 3.8), layout="constrained")
+    for ax, reading in zip(plot.subplots(1, len(readings), squeeze=False)[0], readings, strict=True):
+        _panel(ax, rows, reading, n)
+    return [
+        Figure(
+            label="figure_mn_curves",
+            title=f"Metric nearness of {n} objects: J by epoch (mean over seeds; dashed: our recipe)",
+            alt="Learning curves of the Euclidean embedding, the Wide Norm and the Deep Norm Neural Metrics; level "
+            "lines mark learned landmarks, the exact optimum and triangle fixing, which nearly coincide.",
+            plot=plot,
+            stem="figure_mn_curves",
+        )
+    ]
+
+
+def _panel(ax: Axes, rows: list[Row], reading: str, n: int) -> None:
+    seeds: set[int] = set()
+    for method, color in COLORS.items():
+        for recipe, style in (("paper", "-"), ("rows", "--")):
+            where = {"reading": reading, "method": method, "recipe": recipe, "n": n}
+            chosen = longest(pick(rows, "curve", where))
+            if not chosen:
+                continue
+            epochs = [epoch for epoch, _ in chosen[0].value]
+            values = np.array([[value for _, value in row.value] for row in chosen])
+            label = method if recipe == "paper" else f"{method}, our recipe"
+            seeds |= {row.seed for row in chosen}
+            ax.plot(epochs, values.mean(axis=0), style, color=color, label=label, linewidth=1.4)
+    for method, style, color in (("landmarks", "-", "#2980b9"), ("exact", ":", "black"), ("TF", "-.", "black")):
+        # Of the same matrices as the curves: the optimum of others may lie above or below.
+        level = [row for row in pick(rows, "J", {"reading": reading, "method": method, "n": n}) if row.seed in seeds]
+        if level:
+            mean = float(np.mean([row.value for row in level]))
+            ax.axhline(mean, color=color, linestyle=style, linewidth=1, label=method)
+    ax.set(title=NAMES[reading], xlabel="epoch", ylabel="J (squared)", yscale="log")
+    ax.set_ylim(top=min(ax.get_ylim()[1], TOP))
+    ax.legend(fontsize=8)

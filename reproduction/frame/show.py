@@ -1,0 +1,51 @@
+"""The tables of an experiment on a terminal, and its figures in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+from reproduction.frame.experiment import Experiment
+from reproduction.frame.rows import Row
+from reproduction.frame.tables import Column, Measured, Table, ours, spread, written
+
+
+def show(experiment: Experiment[Any], rows: list[Row], console: Console, out: Path) -> None:
+    for table in experiment.tables(rows):
+        console.print(grid(table))
+        if table.note:
+            console.print(table.note, highlight=False)
+        console.print()
+    for note in experiment.notes(rows):
+        console.print(note, markup=False, highlight=False, soft_wrap=True)
+    for figure in experiment.figures(rows):
+        path = figure.save(out)
+        console.print(f"\n{figure.title}: {path}", highlight=False, soft_wrap=True)
+
+
+def grid(table: Table) -> Grid:
+    """One line a row; beside each column that the paper prints, the paper's."""
+    out = Grid(title=table.title)
+    out.add_column(table.corner)
+    for column in table.columns:
+        out.add_column(column.name, justify="right")
+        if table.has_paper(column):
+            out.add_column("the paper's", justify="right")
+    for row in table.rows:
+        line = [row]
+        for column in table.columns:
+            line.append(_text(table.cells.get((row, column.name)), column))
+            if table.has_paper(column):
+                printed = table.printed(row, column.name)
+                line.append("" if printed is None else written(printed))
+        out.add_row(*line)
+    return out
+
+
+def _text(cell: Measured | str | None, column: Column) -> str:
+    if cell is None or isinstance(cell, str):
+        return cell or ""
+    return ours(cell, column) if cell.statistic == "best" else f"{ours(cell, column)} {spread(cell, column)}".strip()

@@ -1,0 +1,165 @@
+"""A table of ours beside the paper's: what stands behind each cell, and whether it matches, beats or misses."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from reproduction.frame.paper import Printed, last_digit, printed
+from reproduction.frame.rows import Row, longest
+
+Verdict = Literal["beats", "matches", "misses"]
+Statistic = Literal["mean", "best"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number and the runs behind it."""
+
+    value: float
+    spread: float | None
+    """standard deviation over the seeds; None for a single one, and for the best of several"""
+    seeds: int
+    epochs: int
+    statistic: Statistic
+    worst: float
+    """the largest value of a seed"""
+    runs: frozenset[tuple[str, int]]
+    """configuration and seed of each"""
+
+
+def measured(rows: list[Row], statistic: Statistic = "mean") -> Measured | None:
+    """The mean (or the smallest value: best of several starts) of the longest-trained rows; None without rows."""
+    chosen = longest(rows)
+    if not chosen:
+        return None
+    values = [float(row.value) for row in chosen]
+    return Measured(
+        value=statistics.fmean(values) if statistic == "mean" else min(values),
+        spread=_spread(values) if statistic == "mean" else None,
+        seeds=len(values),
+        epochs=max(row.epochs for row in chosen),
+        statistic=statistic,
+        worst=max(values),
+        runs=frozenset((row.config, row.seed) for row in chosen),
+    )
+
+
+def _spread(values: list[float]) -> float | None:
+    if len(values) < 2:
+        return None
+    return statistics.stdev(values) if all(map(math.isfinite, values)) else math.nan
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a column is read and written."""
+
+    name: str
+    better: Literal["lower", "higher", "equal"] | None = "lower"
+    """"equal" where ours should be the paper's, neither more nor less; None where they cannot be compared"""
+    format: str = ".3g"
+    tolerance: float = 0.0
+    """the part of the paper's number by which ours may differ and still match, for statistics of random data"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows by columns.  A cell is a measured number, a text, or absent: then it says that there is no run.
+
+    The paper's numbers come from `paper_values.toml`, by label, row and column.
+    """
+
+    label: str
+    """of the paper's table, or a new one where the paper has none"""
+    title: str
+    columns: list[Column]
+    rows: list[str]
+    cells: dict[tuple[str, str], Measured | str | None]
+    corner: str = ""
+    """heading of the first column"""
+    note: str = ""
+    command: str | None = None
+    """what makes it, where that is not the experiment's command"""
+    trained_in: Literal["epochs", "steps"] = "epochs"
+    """what the `epochs` of the runs count"""
+    other_data: frozenset[str] = frozenset()
+    """rows whose data are not the paper's: they stand beside its numbers, but are not judged by them"""
+    paper: dict[str, dict[str, Printed]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "paper", printed(self.label))
+        names = {column.name for column in self.columns}
+        if stray := [cell for cell in self.cells if cell[0] not in self.rows or cell[1] not in names]:
+            raise ValueError(f"cells: expected rows of {self.rows} and columns of {sorted(names)}, got {stray[0]}")
+
+    def printed(self, row: str, column: str) -> Printed | None:
+        return self.paper.get(row, {}).get(column)
+
+    def has_paper(self, column: Column) -> bool:
+        return any(self.printed(row, column.name) is not None for row in self.rows)
+
+    def comparable(self, row: str, column: Column) -> bool:
+        """Whether the paper has a number by which ours is judged."""
+        return column.better is not None and row not in self.other_data and self.printed(row, column.name) is not None
+
+    def verdict(self, row: str, column: Column) -> Verdict | None:
+        """Whether ours matches the paper's: within the spread over our seeds or the column's tolerance, or equal in the
+        printed digits.
+
+        None where there is nothing to compare.
+        """
+        ours, theirs = self.cells.get((row, column.name)), self.printed(row, column.name)
+        if column.better is None or not self.comparable(row, column):
+            return None
+        if not isinstance(ours, Measured) or not isinstance(theirs, Decimal | int):
+            return None
+        # The tolerance is widened by rounding: .0575 and .057 differ by half a unit in binary, or a little more.
+        rounding = last_digit(theirs) / 2 * (1 + 1e-9)
+        tolerance = max(ours.spread or 0.0, rounding, column.tolerance * abs(float(theirs)))
+        difference = ours.value - float(theirs)
+        if abs(difference) <= tolerance:
+            return "matches"
+        wanted = {"lower": difference < 0, "higher": difference > 0, "equal": False}
+        return "beats" if wanted[column.better] else "misses"
+
+    @property
+    def runs(self) -> set[tuple[str, int]]:
+        """Every run behind the table."""
+        return {run for cell in self.cells.values() if isinstance(cell, Measured) for run in cell.runs}
+
+
+def written(value: Printed) -> str:
+    """A printed number as a reader expects it: 0.057, 3.4e-5, 278,000."""
+    if isinstance(value, str):
+        return value
+    number = Decimal(value)
+    if number == 0 or 1e-3 <= abs(number) < 1e7:
+        return f"{number:,f}"
+    return _short(f"{number:e}")
+
+
+def ours(cell: Measured, column: Column) -> str:
+    """Our number as the column wants it; three digits of it as 1.00 and 1,180 rather than 1 and 1.18e3."""
+    if column.format != ".3g" or not math.isfinite(cell.value) or cell.value == int(cell.value) < 1000:
+        return _short(format(cell.value, column.format))
+    if 1000 <= abs(cell.value) < 1e7:
+        return format(cell.value, ",.0f")
+    return _short(format(cell.value, "#.3g").rstrip("."))
+
+
+def spread(cell: Measured, column: Column) -> str:
+    """How far the seeds are apart; empty for a single one."""
+    if cell.statistic == "best":
+        return f"worst {_short(format(cell.worst, column.format))}" if cell.seeds > 1 else ""
+    precision = ".0e" if column.format.endswith("e") else ".1g"
+    return "" if cell.spread is None else f"± {_short(format(cell.spread, precision))}"
+
+
+def _short(text: str) -> str:
+    """Without the zeros that Python puts into exponents: 1e-05 is 1e-5."""
+    mantissa, e, exponent = text.lower().partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else text

@@ -1,0 +1,1 @@
+"""The report: our tables and figures beside the paper's, on one page."""

@@ -1,0 +1,232 @@
+"""The report: one page that holds every table and figure, ours beside the paper's, made from the ledgers alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+
+import trimetric
+from reproduction.frame.experiment import SCALES, Experiment, key_of
+from reproduction.frame.ledger import Ledger
+from reproduction.frame.paper import SETTINGS, TITLES, printed
+from reproduction.frame.registry import EXPERIMENTS
+from reproduction.frame.rows import Row
+from reproduction.frame.tables import Column, Measured, Table, ours, spread, written
+
+HERE = Path(__file__).parent
+DEVIATIONS = HERE.parents[1] / "docs" / "deviations.md"
+_NUMBER = re.compile(r"[-\d.,e]+")
+
+
+@dataclass(frozen=True)
+class CellView:
+    """A cell as the page shows it."""
+
+    value: str
+    sort: str
+    """what the column is sorted by; empty comes last"""
+    spread: str = ""
+    paper: str = ""
+    verdict: str = ""
+    behind: tuple[str, ...] = ()
+    """how many seeds and epochs, a line each"""
+    is_text: bool = False
+
+
+@dataclass(frozen=True)
+class TableView:
+    title: str
+    corner: str
+    columns: list[str]
+    lines: list[tuple[str, list[CellView]]]
+    every: str
+    """what stands behind all cells alike"""
+    note: Markup
+    command: str
+
+
+@dataclass(frozen=True)
+class FigureView:
+    title: str
+    alt: str
+    uri: str
+    broad: bool
+    """much wider than high: on a phone it is scrolled, not shrunk"""
+    command: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One label of the paper."""
+
+    label: str
+    title: str
+    status: str
+    """what is missing, where something is"""
+    tables: list[TableView]
+    figures: list[FigureView]
+    notes: list[str]
+
+
+def write(results: Path, page: Path) -> None:
+    """Read the ledgers in `results` and write the page."""
+    verdicts: Counter[str] = Counter()
+    made: dict[str, Section] = {}
+    commits: set[str] = set()
+    for name, entry in EXPERIMENTS.items():
+        rows = Ledger(results / f"{name}.jsonl").rows()
+        commits |= {row.commit for row in rows}
+        for section in _sections(entry.load(), entry.makes, rows, verdicts):
+            made[section.label] = section
+    sections = [made.get(label) or _unmade(label, verdicts) for label in TITLES]
+    environment = Environment(
+        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    html = environment.get_template("report.html.jinja").render(
+        sections=sections,
+        verdicts=verdicts,
+        deviations=_deviations(DEVIATIONS.read_text()),
+        version=trimetric.__version__,
+        commits=sorted(commits - {""}),
+    )
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(html)
+
+
+def _sections(
+    experiment: Experiment[Any], labels: tuple[str, ...], rows: list[Row], verdicts: Counter[str]
+) -> list[Section]:
+    """A section for each label that the experiment makes; what has another label goes with the one before it."""
+    tables: dict[str, list[TableView]] = {label: [] for label in labels}
+    figures: dict[str, list[FigureView]] = {label: [] for label in labels}
+    home = labels[0]
+    runs: set[tuple[str, int]] = set()
+    for table in experiment.tables(rows):
+        home = table.label if table.label in tables else home
+        runs |= table.runs
+        made_by = table.command or _command(experiment, table.runs)
+        if table.rows:
+            tables[home].append(_table(table, made_by, verdicts))
+    home = labels[0]
+    command = _command(experiment, runs or {(row.config, row.seed) for row in rows})
+    for figure in experiment.figures(rows):
+        home = figure.label if figure.label in figures else home
+        figures[home].append(FigureView(figure.title, figure.alt, figure.data_uri(), figure.broad, command))
+    notes = [note for note in experiment.notes(rows) if note]
+    sections = []
+    for label in labels:
+        there = figures[label] or any(
+            cell.sort for table in tables[label] for _, cells in table.lines for cell in cells
+        )
+        made_by = tables[label][0].command if tables[label] else command
+        status = "" if there else f"No runs yet: {made_by} makes it."
+        here = notes if label == labels[0] else []
+        sections.append(Section(label, TITLES[label], status, tables[label], figures[label], here))
+    return sections
+
+
+def _command(experiment: Experiment[Any], runs: set[tuple[str, int]]) -> str:
+    """What makes these runs: the smallest budget that holds them all, with their seeds if need be; or several."""
+    command = f"python -m reproduction {experiment.name}"
+    if not runs:
+        return command
+    commands: list[tuple[str, set[tuple[str, int]]]] = []
+    for seeds in (None, tuple(sorted({seed for _, seed in runs}))):
+        for scale in SCALES:
+            keys = (key_of(experiment.name, cell) for cell in experiment.cells(scale, seeds))
+            flag = "" if scale == "default" else f" --{scale}"
+            flag += "" if seeds is None else " --seeds " + " ".join(map(str, seeds))
+            commands.append((command + flag, runs & {(key.config, key.seed) for key in keys}))
+    for text, made in commands:
+        if made == runs:
+            return text
+    return " and ".join(text for text, made in commands if made and "--seeds" not in text)
+
+
+def _unmade(label: str, verdicts: Counter[str]) -> Section:
+    """The paper's numbers alone, where no experiment makes the table yet."""
+    values = printed(label)
+    tables = []
+    if values:
+        columns = list(dict.fromkeys(column for row in values.values() for column in row))
+        table = Table(
+            label=label,
+            title=TITLES[label],
+            columns=[Column(name, better=None if label in SETTINGS else "lower") for name in columns],
+            rows=list(values),
+            cells={},
+        )
+        tables.append(_table(table, "", verdicts))
+    return Section(label, TITLES[label], "No experiment makes this yet.", tables, [], [])
+
+
+def _table(table: Table, command: str, verdicts: Counter[str]) -> TableView:
+    lines = []
+    for row in table.rows:
+        views = [_cell(table, row, column) for column in table.columns]
+        for column, view in zip(table.columns, views, strict=True):
+            if table.comparable(row, column):
+                verdicts[view.verdict or "empty"] += 1
+        lines.append((row, views))
+    lines, every = _told_once(lines)
+    columns = [column.name for column in table.columns]
+    return TableView(table.title, table.corner, columns, lines, every, _linked(table.note), command)
+
+
+def _told_once(lines: list[tuple[str, list[CellView]]]) -> tuple[list[tuple[str, list[CellView]]], str]:
+    """The cells without what stands behind all of them alike, and that."""
+    behind = [view.behind for _, views in lines for view in views if view.behind]
+    if len(behind) < 2:
+        return lines, ""
+    alike = [line for line in behind[0] if all(line in each for each in behind)]
+    shorter = [
+        (row, [replace(view, behind=tuple(line for line in view.behind if line not in alike)) for view in views])
+        for row, views in lines
+    ]
+    return shorter, ", ".join(alike)
+
+
+def _cell(table: Table, row: str, column: Column) -> CellView:
+    cell, paper = table.cells.get((row, column.name)), table.printed(row, column.name)
+    theirs = "" if paper is None else written(paper)
+    if cell is None:
+        return CellView("no run", "", paper=theirs)
+    if isinstance(cell, str):
+        return CellView(cell, cell, paper=theirs, is_text=not _NUMBER.fullmatch(cell))
+    return CellView(
+        value=ours(cell, column),
+        sort=repr(cell.value),
+        spread="" if cell.statistic == "best" else spread(cell, column),
+        paper=theirs,
+        verdict=table.verdict(row, column) or "",
+        behind=_behind(cell, column, table.trained_in),
+    )
+
+
+def _behind(cell: Measured, column: Column, trained_in: str) -> tuple[str, ...]:
+    if not cell.seeds:
+        return ()
+    lines = ["1 seed" if cell.seeds == 1 else f"{cell.seeds} seeds"]
+    if cell.statistic == "best" and cell.seeds > 1:
+        lines = [f"best of {cell.seeds} seeds", spread(cell, column)]
+    return (*lines, f"{cell.epochs:,} {trained_in}") if cell.epochs else tuple(lines)
+
+
+def _linked(text: str) -> Markup:
+    """Names of deviations become links to them."""
+    return Markup(re.sub(r"\bD(\d+)\b", r'<a href="#D\1">D\1</a>', str(escape(text))))
+
+
+def _deviations(text: str) -> Markup:
+    """The numbered deviations as HTML, each with an anchor."""
+    body = text.partition("\n")[2]  # without the heading of the file: the page has its own
+    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(body)
+    html = re.sub(r"<(/?)h2>", r"<\1h3>", html)
+    return Markup(re.sub(r"<p><strong>(D\d+)\.", r'<p id="\1"><strong>\1.', html))

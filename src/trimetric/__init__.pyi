@@ -1,0 +1,52 @@
+# The public names of the package, each listed once.  `__init__.py` imports them from here on first use.
+
+from . import graphs as graphs
+from . import integrations as integrations
+from . import nearness as nearness
+from . import rl as rl
+from ._all_pairs import all_pairs as all_pairs
+from ._audit import Audit as Audit
+from ._audit import audit as audit
+from ._support.described import Described as Described
+from .axioms import Axioms as Axioms
+from .distances import BandMetric as BandMetric
+from .distances import Calibrated as Calibrated
+from .distances import ConvexNetwork as ConvexNetwork
+from .distances import Discounted as Discounted
+from .distances import Distance as Distance
+from .distances import IntervalQuasimetric as IntervalQuasimetric
+from .distances import LandmarkBound as LandmarkBound
+from .distances import MLPDistance as MLPDistance
+from .distances import NeuralMetric as NeuralMetric
+from .distances import NormInduced as NormInduced
+from .distances import PoissonQuasimetric as PoissonQuasimetric
+from .distances import RandersMetric as RandersMetric
+from .distances import ResidualMetric as ResidualMetric
+from .distances import Siamese as Siamese
+from .distances import SymmetrizedMetric as SymmetrizedMetric
+from .distances import TollMetric as TollMetric
+from .distances import WideMetric as WideMetric
+from .models import MLP as MLP
+from .models import Model as Model
+from .models import export as export
+from .models import recommended as recommended
+from .norms import Asymmetrized as Asymmetrized
+from .norms import CombinedNorm as CombinedNorm
+from .norms import DeepNorm as DeepNorm
+from .norms import Euclidean as Euclidean
+from .norms import Mahalanobis as Mahalanobis
+from .norms import Norm as Norm
+from .norms import PolyhedralNorm as PolyhedralNorm
+from .norms import PositiveDefinite as PositiveDefinite
+from .norms import Symmetrized as Symmetrized
+from .norms import WideNorm as WideNorm
+from .training import CustomLoss as CustomLoss
+from .training import Epoch as Epoch
+from .training import History as History
+from .training import Probe as Probe
+from .training import Teacher as Teacher
+from .training import TrainingConfig as TrainingConfig
+from .training import fit as fit
+from .training import fit_many as fit_many
+
+__version__: str

@@ -1,0 +1,132 @@
+"""Modules of version 0.1 by their old names, for one release: each import warns and names the new place."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+MOVED: dict[str, str] = {
+    "trimetric.activations": "trimetric.norms.activations",
+    "trimetric.adapters": "trimetric.integrations",
+    "trimetric.adapters.pytorch_metric_learning": "trimetric.integrations.pytorch_metric_learning",
+    "trimetric.architecture": "trimetric._support.described",
+    "trimetric.atomic": "trimetric._support.atomic",
+    "trimetric.audit_report": "trimetric._audit.report",
+    "trimetric.bootstrap": "trimetric.training.teachers",
+    "trimetric.checkpoint": "trimetric._support.tensor_files",
+    "trimetric.checks": "trimetric._support.checks",
+    "trimetric.compiled": "trimetric.training.compilation",
+    "trimetric.constraints": "trimetric.norms.constraints",
+    "trimetric.encoder_inputs": "trimetric.distances.encoder_inputs",
+    "trimetric.encoders": "trimetric.models.encoders",
+    "trimetric.equal_rows": "trimetric.kernels.equal_rows",
+    "trimetric.estimators": "trimetric.integrations.sklearn",
+    "trimetric.extras": "trimetric._support.optional",
+    "trimetric.heads": "trimetric.models.heads",
+    "trimetric.interruption": "trimetric._support.interruption",
+    "trimetric.losses": "trimetric.training.losses",
+    "trimetric.memory": "trimetric._support.memory",
+    "trimetric.metric_callable": "trimetric.integrations.sklearn.metric_callable",
+    "trimetric.model": "trimetric.models.model",
+    "trimetric.model_file": "trimetric.models.files",
+    "trimetric.pair_data": "trimetric.training.pairs",
+    "trimetric.pair_estimator": "trimetric.integrations.sklearn.pair_estimator",
+    "trimetric.pair_splits": "trimetric._support.pair_splits",
+    "trimetric.pooled": "trimetric.norms.pooled",
+    "trimetric.printable": "trimetric._support.printable",
+    "trimetric.processes": "trimetric.training.processes",
+    "trimetric.progress": "trimetric._support.progress",
+    "trimetric.run_identity": "trimetric.training.identity",
+    "trimetric.schedules": "trimetric.training.schedules",
+    "trimetric.siamese": "trimetric.distances.siamese",
+    "trimetric.stacked_trainee": "trimetric.training.stacked",
+    "trimetric.tables": "trimetric.files",
+    "trimetric.tables.arrays": "trimetric.files.arrays",
+    "trimetric.tables.columns": "trimetric.files.columns",
+    "trimetric.tables.errors": "trimetric.files.errors",
+    "trimetric.tables.features": "trimetric.files.features",
+    "trimetric.tables.graph": "trimetric.files.edges",
+    "trimetric.tables.matrix": "trimetric.files.matrix_pairs",
+    "trimetric.tables.pairs": "trimetric.files.pairs",
+    "trimetric.tables.square": "trimetric.files.matrices",
+    "trimetric.tables.text": "trimetric.files.text",
+    "trimetric.tables.tsplib": "trimetric.files.tsplib",
+    "trimetric.tables.writing": "trimetric.files.writing",
+    "trimetric.trainees": "trimetric.training.trainee",
+    "trimetric.training_arguments": "trimetric.training.arguments",
+    "trimetric.training_config": "trimetric.training",
+    "trimetric.training_run": "trimetric.training.run",
+    "trimetric.values": "trimetric.rl",
+    "trimetric.values.collecting": "trimetric.rl.transitions.collecting",
+    "trimetric.values.encoder": "trimetric.rl.learning.encoder",
+    "trimetric.values.environment": "trimetric.rl.worlds.environment",
+    "trimetric.values.known_moves": "trimetric.rl.planning.known_moves",
+    "trimetric.values.learning": "trimetric.rl.learning.temporal_difference",
+    "trimetric.values.maps": "trimetric.rl.worlds.maps",
+    "trimetric.values.move_errors": "trimetric.rl.learning.move_errors",
+    "trimetric.values.pictures": "trimetric.rl.planning.pictures",
+    "trimetric.values.planning": "trimetric.rl.planning.walks",
+    "trimetric.values.row_sums": "trimetric.rl.worlds.row_sums",
+    "trimetric.values.splits": "trimetric.rl.learning.splits",
+    "trimetric.values.state_embedding": "trimetric.rl.learning.state_embedding",
+    "trimetric.values.transition_learning": "trimetric.rl.learning.from_transitions",
+    "trimetric.values.transitions": "trimetric.rl.transitions.log",
+    "trimetric.values.windows": "trimetric.rl.worlds.windows",
+    "trimetric.values.worlds": "trimetric.rl.worlds.world",
+}
+
+
+class _Alias(Loader):
+    """Gives the module of the new name as the module of the old one."""
+
+    def __init__(self, new: str) -> None:
+        self.new = new
+        self.spec: ModuleSpec | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        _warn(spec.name, self.new, stacklevel=3)
+        module = import_module(self.new)
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec  # the import system has put the old name there
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002
+        new = _new_name(fullname)
+        return None if new is None else ModuleSpec(fullname, _Alias(new))
+
+
+def install() -> None:
+    """Let imports of old names find the new modules.
+
+    The finder is asked first, since the usual one would load a second copy of a module in a renamed package.
+    """
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+def attribute(name: str) -> ModuleType:
+    """The module that was `trimetric.<name>`."""
+    old = f"trimetric.{name}"
+    if old in MOVED:
+        _warn(old, MOVED[old], stacklevel=4)
+        return import_module(MOVED[old])
+    raise AttributeError(f"module 'trimetric' has no attribute {name!r}")
+
+
+def _new_name(old: str) -> str | None:
+    if old in MOVED:
+        return MOVED[old]
+    parent, _, name = old.rpartition(".")
+    return f"{MOVED[parent]}.{name}" if parent in MOVED else None
+
+
+def _warn(old: str, new: str, *, stacklevel: int) -> None:
+    warnings.warn(f"{old} is now {new}; the old name works for one release", DeprecationWarning, stacklevel=stacklevel)

@@ -1,0 +1,76 @@
+"""Square matrices of distances, as pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimetric._support.printable import shown
+from trimetric.files.arrays import stored_arrays
+from trimetric.files.columns import LARGEST, first
+from trimetric.files.errors import InputError
+from trimetric.files.matrices import IDS, read_square
+from trimetric.files.pairs import PairTable
+
+
+def holds_a_matrix(file: Path) -> bool:
+    """Whether an array file can only be a matrix: every NPY file, and an NPZ file with one matrix (and ids)."""
+    suffix = file.suffix.lower()
+    if suffix != ".npz" or not file.is_file():
+        return suffix == ".npy"
+    arrays = stored_arrays(file)
+    return [array.ndim for name, array in arrays.items() if name != IDS] == [2]
+
+
+def read_matrix_pairs(file: Path, *, unreachable: bool = False) -> PairTable:
+    """All ordered pairs of a square matrix (`read_square`), row to column.
+
+    Without names the objects are 0, 1, 2, ...
+
+    Args:
+        file: its suffix tells its kind.
+        unreachable: whether a distance may be infinite.
+    """
+    square = read_square(file)
+    matrix = square.values
+    if len(matrix) < 2:
+        raise InputError(f"{file}: expected at least two objects, got {len(matrix)}")
+    names = [str(i) for i in range(len(matrix))] if square.names is None else square.names
+    _check(file, names, matrix, unreachable=unreachable)
+    return pairs_of_matrix(names, matrix, str(file))
+
+
+def pairs_of_matrix(names: list[str], matrix: NDArray[np.float64], origin: str) -> PairTable:
+    """All ordered pairs of different objects."""
+    ends = np.argwhere(~np.eye(len(matrix), dtype=bool))
+
+    def where(row: int) -> str:
+        source, target = ends[row]
+        return f"{origin}, from {shown(names[source])} to {shown(names[target])}"
+
+    return PairTable(names=names, ends=ends, distances=matrix[ends[:, 0], ends[:, 1]], where=where)
+
+
+def _check(file: Path, names: Sequence[str], matrix: NDArray[np.float64], *, unreachable: bool) -> None:
+    def refuse(spot: int, expected: str) -> InputError:
+        i, j = divmod(spot, len(matrix))
+        return InputError(
+            f"{file}, from {shown(names[i])} to {shown(names[j])}: expected {expected}, got {float(matrix[i, j])!r}"
+        )
+
+    flat = matrix.ravel()
+    bad = first(~(flat >= 0))
+    if bad is not None:
+        raise refuse(bad, "a number >= 0")
+    huge = first(np.isfinite(flat) & (flat > LARGEST))
+    if huge is not None:
+        raise refuse(huge, f"a number up to {LARGEST:.2g}")
+    endless = None if unreachable else first(np.isinf(flat))
+    if endless is not None:
+        raise refuse(endless, "a finite number (unreachable pairs need the discounted loss)")
+    loop = first(matrix.diagonal() != 0)
+    if loop is not None:
+        raise refuse(loop * (len(matrix) + 1), "0 from an object to itself")

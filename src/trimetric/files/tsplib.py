@@ -1,0 +1,60 @@
+"""Matrices of the travelling salesman library TSPLIB."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimetric._support.printable import printable, shown
+from trimetric.files.columns import floats, is_number
+from trimetric.files.errors import InputError
+
+_TRIANGLES = {
+    "UPPER_ROW": (True, 1),
+    "LOWER_ROW": (False, -1),
+    "UPPER_DIAG_ROW": (True, 0),
+    "LOWER_DIAG_ROW": (False, 0),
+}
+
+
+def read_tsplib(file: Path) -> NDArray[np.float64]:
+    """The explicit matrix of an instance.  Its diagonal, which is no distance there, becomes 0."""
+    try:
+        head, found, body = file.read_text(encoding="utf-8-sig").partition("EDGE_WEIGHT_SECTION")
+    except UnicodeDecodeError:
+        raise InputError(f"{file}: expected text encoded as UTF-8") from None
+    fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in head.splitlines())}
+    kind = fields.get("EDGE_WEIGHT_TYPE")
+    if not found or kind != "EXPLICIT":
+        got = "none" if kind is None else f"{printable(kind, limit=80)}{'' if found else ' without one'}"
+        raise InputError(f"{file}: expected EDGE_WEIGHT_TYPE EXPLICIT with a matrix, got {got}")
+    size = fields.get("DIMENSION", "nothing")
+    if not size.isdecimal() or len(size) > 12 or int(size) < 1:
+        raise InputError(f"{file}: DIMENSION: expected a number of nodes, got {printable(size, limit=80)}")
+    n = int(size)
+    form = fields.get("EDGE_WEIGHT_FORMAT", "FULL_MATRIX")
+    if form not in ("FULL_MATRIX", *_TRIANGLES):
+        known = ", ".join(("FULL_MATRIX", *_TRIANGLES))
+        raise InputError(f"{file}: EDGE_WEIGHT_FORMAT: expected one of {known}, got {printable(form, limit=80)}")
+    cells = re.split(r"[A-Z]", body, maxsplit=1)[0].split()
+    # Counted before a matrix is made for them.
+    upper, offset = _TRIANGLES.get(form, (True, 0))
+    expected = n * n if form == "FULL_MATRIX" else n * (n + 1 - 2 * abs(offset)) // 2
+    if len(cells) != expected:
+        raise InputError(f"{file}: expected {expected} numbers for {n} nodes, got {len(cells)}")
+    try:
+        numbers = floats(cells)
+    except ValueError:
+        cell = next(cell for cell in cells if not is_number(cell))
+        raise InputError(f"{file}: EDGE_WEIGHT_SECTION: expected a number, got {shown(cell)}") from None
+    if form == "FULL_MATRIX":
+        matrix = numbers.reshape(n, n)
+    else:
+        matrix = np.zeros((n, n))
+        matrix[np.triu_indices(n, offset) if upper else np.tril_indices(n, offset)] = numbers
+        matrix = np.maximum(matrix, matrix.T)
+    np.fill_diagonal(matrix, 0.0)
+    return matrix

@@ -1,0 +1,51 @@
+"""A* from one node to another, guided by potentials; without any it is Dijkstra's algorithm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trimetric.graphs.paths.heap import compiled, dropped, pushed
+from trimetric.graphs.paths.potential_kernels import bound, chosen
+
+
+@compiled
+def astar(indptr, indices, weights, potentials, both_signs, source, target, distance, parent, level):
+    """Fills `distance` and `parent` as far as was searched; returns nodes expanded (-1 where the heap was too small).
+
+    A node is opened again where a shorter way to it turns up, so the path is a shortest one for every admissible
+    bound, consistent or not.  `distance` must come as infinities, `parent` as -1 and `level` as NaN.
+    """
+    width = potentials.shape[1]
+    columns, signs, bounds = np.empty(width, np.int64), np.empty(width), np.empty(width)
+    if width > 0:
+        chosen(potentials, source, target, both_signs, columns, signs, bounds)
+        if both_signs:  # every column in both directions
+            columns = np.concatenate((columns, columns))
+            signs = np.concatenate((signs, -signs))
+    room = 2 * len(indices) + 1
+    keys, nodes = np.empty(room), np.empty(room, np.int32)
+    distance[source] = 0.0
+    level[source] = bound(potentials, source, target, columns, signs)
+    size = pushed(keys, nodes, 0, level[source], source)
+    expanded = 0
+    while size > 0:
+        key, node = keys[0], nodes[0]
+        size = dropped(keys, nodes, size)
+        here = distance[node]
+        if key > here + level[node]:
+            continue
+        if node == target:
+            break
+        expanded += 1
+        first, last = indptr[node], indptr[node + 1]
+        if size + last - first > room:
+            return -1
+        for arc in range(first, last):
+            head, there = indices[arc], here + weights[arc]
+            if there < distance[head]:
+                if np.isnan(level[head]):
+                    level[head] = bound(potentials, head, target, columns, signs)
+                distance[head] = there
+                parent[head] = node
+                size = pushed(keys, nodes, size, there + level[head], head)
+    return expanded

@@ -1,0 +1,86 @@
+"""A model of a graph beside what landmarks alone say, on pairs that neither has seen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from trimetric.distances import Distance
+from trimetric.graphs.graph import Nodes
+from trimetric.graphs.learning.accuracy import Accuracy
+from trimetric.graphs.learning.bounds import AffineBounds, landmark_bounds
+from trimetric.graphs.paths.landmarks import Landmarks
+from trimetric.graphs.paths.pair_sampling import PairSample
+
+QUERIES_AT_ONCE = 1 << 13
+FLOAT32 = 4
+MODEL = "model"
+"""the name of the candidate that was trained"""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way to tell distances.
+
+    Attributes:
+        name: what it is.
+        accuracy: on the pairs for testing.
+        microseconds: a query, many at a time.
+        bytes_a_node: that it must keep.
+    """
+
+    name: str
+    accuracy: Accuracy
+    microseconds: float
+    bytes_a_node: int
+
+
+def compare(distance: Distance, points: Tensor, landmarks: Landmarks, sample: PairSample) -> list[Candidate]:
+    """The model `distance` between the points of nodes, and the bounds of the landmarks, on the sample's test pairs.
+
+    The affine fit of the bounds sees the pairs for training.  The model predicts lengths as the graph measures them.
+    """
+    ends, lengths = sample.ends[sample.test_rows], sample.lengths[sample.test_rows]
+    train = sample.training_rows()
+    fitted = AffineBounds.fit(landmarks, sample.ends[train], sample.lengths[train])
+    size = landmarks.numbers_a_node * FLOAT32
+    ways: list[tuple[str, int, Callable[[], NDArray[np.float64]]]] = [
+        (MODEL, points.shape[1] * points.element_size(), lambda: predicted(distance, points, ends)),
+        ("landmarks from below", size, lambda: landmark_bounds(landmarks, ends)[0]),
+        ("landmarks from above", size, lambda: landmark_bounds(landmarks, ends)[1]),
+        ("affine fit of both", size, lambda: fitted.predict(landmarks, ends)),
+    ]
+    found = []
+    for name, bytes_a_node, way in ways:
+        way()
+        start = time.perf_counter()
+        values = way()
+        microseconds = (time.perf_counter() - start) / len(ends) * 1e6
+        found.append(Candidate(name, Accuracy.of(values, lengths, scale=sample.scale), microseconds, bytes_a_node))
+    return found
+
+
+@torch.no_grad()
+def predicted(distance: Distance, points: Tensor, ends: Nodes) -> NDArray[np.float64]:
+    """What a distance between points says for pairs of their rows."""
+    parts = torch.from_numpy(ends).to(points.device).split(QUERIES_AT_ONCE)
+    return torch.cat([distance(points[part[:, 0]], points[part[:, 1]]) for part in parts]).double().cpu().numpy()
+
+
+def comparison_text(candidates: Sequence[Candidate]) -> str:
+    """A table for people."""
+    header = (
+        f"{'':<21} {'MSE at mean 50':>14}  {'relative error':>14}  {'too far':>8}  {'us a query':>10}  bytes a node"
+    )
+    rows = [
+        f"{row.name:<21} {row.accuracy.mse:>14.4g}  {row.accuracy.mean_relative_error:>14.2%}  "
+        f"{row.accuracy.over_estimated:>8.1%}  {row.microseconds:>10.2f}  {row.bytes_a_node:>12,}"
+        for row in candidates
+    ]
+    return "\n".join([header, *rows])

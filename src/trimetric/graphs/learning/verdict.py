@@ -1,0 +1,102 @@
+"""Whether a model of a graph is worth having, beside bounds that need no training and a table of exact distances."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trimetric.graphs.learning.comparison import FLOAT32, MODEL, Candidate
+from trimetric.graphs.paths.shortest_paths import ShortestPaths
+
+AFFORDABLE = 1 << 30
+"""bytes that a table of exact distances may take"""
+
+
+@dataclass(frozen=True)
+class ExactTable:
+    """What a table of the exact distances of all pairs would cost.
+
+    Attributes:
+        bytes: of its numbers in float32.
+        seconds: to compute it, one shortest-path tree per node on all cores.
+    """
+
+    bytes: int
+    seconds: float
+
+    @classmethod
+    def measure(cls, paths: ShortestPaths) -> ExactTable:
+        """An estimate from the tree of one node."""
+        nodes, cores = paths.graph.num_nodes, paths.jobs or os.cpu_count() or 1
+        paths.one_to_many(0)  # compiles
+        start = time.perf_counter()
+        paths.one_to_many(0)
+        return cls(FLOAT32 * nodes**2, (time.perf_counter() - start) * nodes / min(cores, nodes))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A model of a graph beside its alternatives.
+
+    Attributes:
+        best_bound: the most accurate of the others, by its name.
+        error_ratio: mean squared error of the model over that of `best_bound`.
+        exact: cost of the exact distances of all pairs.
+        fit_seconds: what sampling and training took.
+    """
+
+    best_bound: str
+    error_ratio: float
+    exact: ExactTable
+    fit_seconds: float
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], exact: ExactTable, fit_seconds: float) -> Verdict:
+        """From the rows of `compare`."""
+        model = next(row for row in candidates if row.name == MODEL)
+        best = min((row for row in candidates if row is not model), key=lambda row: row.accuracy.mse)
+        ours, theirs = model.accuracy.mse, best.accuracy.mse
+        ratio = ours / theirs if theirs > 0 else float("inf") if ours > 0 else 1.0
+        return cls(best.name, ratio, exact, fit_seconds)
+
+    @property
+    def beats_bounds(self) -> bool:
+        """Whether the model is more accurate than every bound."""
+        return self.error_ratio < 1
+
+    @property
+    def exact_is_cheaper(self) -> bool:
+        """Whether all exact distances take less time than the model took, and no more than 1 GiB."""
+        return self.exact.seconds < self.fit_seconds and self.exact.bytes <= AFFORDABLE
+
+    def __str__(self) -> str:
+        compared = f"its squared error is {self.error_ratio:.3g} times that of {self.best_bound!r}"
+        worth = (
+            f"the model beats the landmarks: {compared}"
+            if self.beats_bounds
+            else f"the model does NOT beat the landmarks, which need no training: {compared}; try more pairs or epochs"
+        )
+        cost = (
+            f"all exact distances would take {_size(self.exact.bytes)} and about {_time(self.exact.seconds)} "
+            f"(this model took {_time(self.fit_seconds)})"
+        )
+        choice = (
+            "at this size the exact table is the better choice" if self.exact_is_cheaper else "the model is cheaper"
+        )
+        return f"{worth}\n{cost}: {choice}"
+
+
+def _size(count: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.3g} {unit}"
+        count /= 1024
+    return f"{count:,.3g} TiB"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:,.0f} hours"

@@ -1,0 +1,41 @@
+"""Distances from some nodes to all, and to some nodes from all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trimetric._support.optional import installed
+from trimetric.graphs.graph import Graph, node_numbers
+from trimetric.graphs.paths.parallel import in_parallel
+
+Distances = NDArray[np.float64]
+
+
+def distances_from(graph: Graph, nodes: ArrayLike, *, jobs: int | None = None) -> Iterator[Distances]:
+    """For each of the nodes its distances to all, in order."""
+    calls = [(graph.indptr, graph.indices, graph.weights, int(node)) for node in node_numbers("nodes", nodes, graph)]
+    yield from in_parallel(one_tree, calls, jobs=jobs)
+
+
+def distances_to(graph: Graph, nodes: ArrayLike, *, jobs: int | None = None) -> Iterator[Distances]:
+    """For each of the nodes the distances from all to it, in order."""
+    yield from distances_from(graph.reverse, nodes, jobs=jobs)
+
+
+def one_tree(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float64], source: int
+) -> Distances:
+    if installed("numba"):
+        from trimetric.graphs.paths.dijkstra_kernels import tree
+
+        start = np.full(len(indptr) - 1, np.inf)
+        start[source] = 0.0
+        return tree(indptr, indices, weights, start)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    n = len(indptr) - 1
+    return dijkstra(csr_array((weights, indices, indptr), shape=(n, n)), indices=source)

@@ -1,0 +1,54 @@
+"""A distance for the losses and miners of pytorch-metric-learning."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from trimetric._all_pairs import all_pairs
+from trimetric._support import checks
+from trimetric._support.optional import needing
+from trimetric.distances import Distance, as_distance
+from trimetric.norms import Norm
+
+with needing("trimetric.integrations.pytorch_metric_learning", "metric-learning"):
+    from pytorch_metric_learning.distances import BaseDistance
+
+
+class TriangleDistance(BaseDistance):
+    r"""`TriangleDistance(head)` measures embeddings by `head`, in any loss or miner that takes `distance=`.
+
+    What the head promises holds unchanged: embeddings are neither normalized nor is the distance raised to a power,
+    either of which may cost the triangle inequality ($d^2$ does).
+
+    Entry (i, j) of the matrix is $d(\mathrm{query}_i, \mathrm{reference}_j)$.  Losses and miners make the anchor the
+    query, so an asymmetric head is trained in the direction from anchor to positive and negative.
+
+    It is a distance, not a similarity (`is_inverted=False`): losses that exponentiate similarities (NT-Xent,
+    Multi-Similarity) use the negative or the margin of it, and their constants (`temperature`, `base`,
+    `margin`, `beta`) are in units of distance.
+
+    Under `torch.autocast` the encoder computes in half precision, the head in that of its parameters.
+
+    The head is a sub-module of this, and this of the loss: optimize `loss.parameters()`, and move the loss by
+    `.to(device)`.
+    """
+
+    def __init__(self, distance: Norm | Distance, *, max_memory: int | str = "256MiB") -> None:
+        super().__init__(normalize_embeddings=False, power=1, is_inverted=False)
+        checks.byte_count("max_memory", max_memory)
+        self.distance = as_distance("distance", distance)
+        self.max_memory = max_memory
+
+    def compute_mat(self, query_emb: Tensor, ref_emb: Tensor | None) -> Tensor:
+        """The distances of all pairs, `(n, m)`; `all_pairs` bounds the memory."""
+        return all_pairs(self.distance, query_emb, ref_emb, max_memory=self.max_memory)
+
+    def pairwise_distance(self, query_emb: Tensor, ref_emb: Tensor) -> Tensor:
+        """The distance of each query to the reference of the same row, `(n,)`."""
+        with torch.autocast(query_emb.device.type, enabled=False):
+            return self.distance(self._in_dtype_of_head(query_emb), self._in_dtype_of_head(ref_emb))
+
+    def _in_dtype_of_head(self, embeddings: Tensor) -> Tensor:
+        # An encoder under autocast emits half precision, in which miners could not tell near distances apart.
+        return embeddings.to(next((p.dtype for p in self.distance.parameters()), embeddings.dtype))

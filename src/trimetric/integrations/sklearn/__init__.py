@@ -1,0 +1,3 @@
+"""scikit-learn estimators that learn a distance, and a distance as a metric of scikit-learn."""
+
+from trimetric.integrations.sklearn.estimators import DistanceRegressor as DistanceRegressor

@@ -1,0 +1,277 @@
+"""What the estimators share: a distance learned from pairs of objects and their distances."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence, Sized
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from trimetric._all_pairs import all_pairs
+from trimetric._audit.measure import Audit, audit
+from trimetric._support import checks
+from trimetric._support.optional import needing
+from trimetric._support.pair_splits import contradiction, hold_out
+from trimetric.distances import Calibrated
+from trimetric.distances.siamese import Siamese
+from trimetric.integrations.sklearn.metric_callable import Asymmetry, MetricCallable
+from trimetric.kernels.equal_rows import first_equal_row
+from trimetric.models.encoders import MLP
+from trimetric.models.heads import HeadName, make_head
+from trimetric.models.model import Model
+from trimetric.training.config import History, TrainingConfig
+from trimetric.training.loop import fit
+from trimetric.training.losses import LossName
+
+with needing("trimetric.integrations.sklearn.estimators", "sklearn"):
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import Tags, check_random_state
+    from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+# About the most numbers that a block of rows of the matrix of all pairs holds in nearest_neighbors.
+NEIGHBOR_FLOATS = 1 << 24
+
+PairsLike = ArrayLike | tuple[ArrayLike, ArrayLike]
+
+
+class PairEstimator(BaseEstimator):
+    """Trains `Siamese(encoder, head)` on pairs; what both estimators share."""
+
+    head: HeadName
+    loss: LossName
+    model_: Siamese
+    history_: History
+    n_features_in_: int
+
+    def __init__(
+        self,
+        *,
+        head: HeadName = "wide",
+        symmetric: bool = False,
+        concave_units: int = 5,
+        embedding_dim: int = 16,
+        encoder_widths: Sequence[int] = (64, 64),
+        epochs: int = 100,
+        batch_size: int = 128,
+        learning_rate: float = 3e-3,
+        weight_decay: float = 0.0,
+        loss: LossName = "squared",
+        patience: int | None = None,
+        validation_fraction: float = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        device: str = "cpu",
+        verbose: bool = False,
+    ) -> None:
+        self.head = head
+        self.symmetric = symmetric
+        self.concave_units = concave_units
+        self.embedding_dim = embedding_dim
+        self.encoder_widths = encoder_widths
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.loss = loss
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    def fit(self, X: PairsLike, y: ArrayLike) -> Any:  # noqa: N803
+        """Learn from pairs and their distances.
+
+        Args:
+            X: pairs as `(n, 2, d)`, as a tuple of two arrays `(n, d)` (from, to), or as `(n, 2 d)`: the two objects
+                side by side, which is what passes through a `Pipeline`.
+            y: the n distances, finite and at least 0; with `symmetric=True` the same in both directions of a pair.
+        """
+        sides, targets = validate_data(self, _side_by_side(X), y, dtype=np.float64, y_numeric=True)  # type: ignore
+        ends = self._halves(sides)
+        objects, indices = np.unique(ends.reshape(-1, ends.shape[2]), axis=0, return_inverse=True)
+        self.mean_, spread = ends.mean(axis=(0, 1)), ends.std(axis=(0, 1))
+        self.scale_ = np.where(spread > 0, spread, 1.0)
+        random = check_random_state(self.random_state)
+        seed = int(random.randint(2**31 - 1))
+        config = TrainingConfig(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            loss=self.loss,
+            patience=self.patience,
+            seed=seed,
+        )
+        pairs = torch.as_tensor(indices.reshape(-1, 2), device=self.device)
+        distances = torch.tensor(targets, dtype=torch.float32, device=self.device)
+        standardized = self._standardized(objects)
+        train, held_out = self._split(indices.reshape(-1, 2), np.asarray(targets), standardized, random)
+        with torch.random.fork_rng(devices=()):
+            torch.manual_seed(seed)
+            self.model_ = Siamese(
+                _encoder(ends.shape[2], self.embedding_dim, self.encoder_widths),
+                Calibrated(
+                    make_head(self.head, self.embedding_dim, symmetric=self.symmetric, concave_units=self.concave_units)
+                ),
+            ).to(self.device)
+            self.history_ = fit(
+                self.model_,
+                pairs[train],
+                distances[train],
+                objects=standardized,
+                validation=None if held_out is None else (pairs[held_out], distances[held_out]),
+                config=config,
+                progress="auto" if self.verbose else "silent",
+            )
+        return self
+
+    def _split(
+        self, ends: NDArray[np.int64], targets: NDArray[np.float64], objects: Tensor, random: np.random.RandomState
+    ) -> tuple[Tensor, Tensor | None]:
+        """Which pairs to train on, and which to watch: none of them without `patience`."""
+        same_as = first_equal_row(objects).cpu().numpy()
+        conflict = contradiction(same_as[ends], targets) if self.symmetric else None
+        if conflict is not None:
+            after, before = conflict
+            raise ValueError(
+                "y: expected the same distance in both directions of a pair with symmetric=True, got "
+                f"{targets[after]:.10g} for pair {after} and {targets[before]:.10g} for its reverse, pair {before}"
+            )
+        if self.patience is None:
+            return torch.arange(len(ends)), None
+        fraction = checks.finite_number("validation_fraction", self.validation_fraction, above=0, below=1)
+        # The encoder places any object, so none needs a training pair of its own.
+        split = hold_out(ends, fraction, seed=int(random.randint(2**31 - 1)), same_as=same_as, cover=False)
+        if not split.unordered:
+            raise ValueError(
+                f"X: expected at least 2 pairs of different objects with patience={self.patience}, got "
+                f"n_samples = {len(ends)}"
+            )
+        return torch.from_numpy(split.train), torch.from_numpy(split.held_out)
+
+    def _standardized(self, objects: NDArray[np.float64]) -> Tensor:
+        # In float64: features with a large offset, such as years, lose their digits in float32 before the mean is gone.
+        scaled = (objects - self.mean_) / self.scale_
+        return torch.as_tensor(scaled, dtype=torch.float32, device=self.device)
+
+    def _objects(self, name: str, X: ArrayLike) -> Tensor:  # noqa: N803
+        check_is_fitted(self)
+        objects = check_array(X, dtype=np.float64, input_name=name)  # type: ignore
+        if objects.shape[1] != len(self.mean_):
+            raise ValueError(
+                f"{name}: expected objects with {len(self.mean_)} features, half of the columns of a pair, "
+                f"got shape {objects.shape}"
+            )
+        return self._standardized(objects)
+
+    def _ends(self, X: PairsLike) -> Tensor:  # noqa: N803
+        """The standardized objects of pairs, `(n, 2, d)`."""
+        check_is_fitted(self)
+        sides = validate_data(self, _side_by_side(X), dtype=np.float64, reset=False)  # type: ignore
+        return self._standardized(self._halves(sides))
+
+    def _halves(self, sides: Any) -> NDArray[np.float64]:
+        if sides.shape[1] % 2:
+            raise ValueError(
+                "X: expected an even number of columns, two objects side by side, "
+                f"got n_features={sides.shape[1]} (shape {sides.shape})"
+            )
+        return sides.reshape(len(sides), 2, -1)
+
+    @torch.no_grad()
+    def pairwise(self, X: ArrayLike, Y: ArrayLike | None = None) -> NDArray[np.float32]:  # noqa: N803
+        """The matrix of `d(X[i], Y[j])` for objects `(n, d)` and `(m, d)`, with `Y = X` by default.
+
+        It is what `metric="precomputed"` takes: rows are the queries, columns the fitted objects.
+        """
+        x = self._objects("X", X)
+        y = None if Y is None else self._objects("Y", Y)
+        return all_pairs(self.model_, x, y).cpu().numpy()
+
+    @torch.no_grad()
+    def nearest_neighbors(
+        self,
+        X: ArrayLike,  # noqa: N803
+        queries: ArrayLike | None = None,
+        *,
+        n_neighbors: int = 5,
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Distances and indices `(m, n_neighbors)` of the objects with the least `d(query, X[j])`, nearest first.
+
+        Every distance is computed, in the direction from query to object, in blocks of bounded memory: right for
+        asymmetric distances too.  Without `queries`, the neighbors of each object of `X` among the others.
+        """
+        x = self.model_.encoder(self._objects("X", X))
+        q = x if queries is None else self.model_.encoder(self._objects("queries", queries))
+        others = len(x) - (queries is None)
+        if checks.positive_int("n_neighbors", n_neighbors) > others:
+            raise ValueError(f"n_neighbors: expected at most {others}, the number of candidates, got {n_neighbors}")
+        step = max(1, NEIGHBOR_FLOATS // len(x))
+        found = []
+        for start in range(0, len(q), step):
+            block = all_pairs(self.model_.distance, q[start : start + step], x)
+            if queries is None:
+                block.diagonal(start).fill_(torch.inf)
+            found.append(torch.topk(block, n_neighbors, largest=False))
+        return tuple(torch.cat(part).cpu().numpy() for part in zip(*found, strict=True))  # type: ignore[return-value]
+
+    @torch.no_grad()
+    def _distance(self, x: ArrayLike, y: ArrayLike) -> float:
+        start, end = self.model_.encoder(self._objects("x, y", np.stack([x, y])))
+        return self.model_.distance(start, end).item()
+
+    def as_metric(self, *, asymmetry: Asymmetry = "refuse") -> MetricCallable:
+        """The distance as `metric=` of a scikit-learn estimator; see `MetricCallable` for what `asymmetry` does.
+
+        A call for each pair is slow: `pairwise` with `metric="precomputed"`, or `nearest_neighbors`, is not.
+        """
+        check_is_fitted(self)
+        return MetricCallable(self._distance, symmetric=self.model_.axioms.symmetric, asymmetry=asymmetry)
+
+    def to_model(self) -> Model:
+        """The trained network as a `trimetric.Model`, to save without a pickle or to export.
+
+        It reads features as they came, and standardizes them in float32: features whose offset is large beside their
+        spread lose digits there, as they do not in this estimator.
+        """
+        check_is_fitted(self)
+        network = copy.deepcopy(self.model_)
+        standardize = network.get_submodule("encoder.standardize")
+        for name, value in (("mean", self.mean_), ("scale", self.scale_)):
+            standardize.get_buffer(name).copy_(torch.as_tensor(value))
+        return Model(network)
+
+    def audit(self, X: ArrayLike) -> Audit:  # noqa: N803
+        """`trimetric.audit` of the learned distance on objects `(n, d)`."""
+        return audit(self.model_, self._objects("X", X))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        return tags
+
+
+def _side_by_side(X: PairsLike) -> Any:  # noqa: N803
+    """Pairs in any form as `(n, 2 d)`; what is none of the forms is left to scikit-learn's checks."""
+    if isinstance(X, tuple):
+        if len(X) != 2 or any(np.ndim(end) != 2 for end in X) or np.shape(X[0]) != np.shape(X[1]):
+            raise ValueError(
+                f"X: expected a tuple of two arrays of one shape (n, d), got shapes {[np.shape(end) for end in X]}"
+            )
+        return np.concatenate([np.asarray(end) for end in X], axis=1)
+    if isinstance(X, (np.ndarray, Tensor)) and X.ndim == 3:
+        if X.shape[1] != 2:
+            raise ValueError(f"X: expected pairs of shape (n, 2, d), got shape {tuple(X.shape)}")
+        return np.asarray(X).reshape(len(X), -1)
+    return X
+
+
+def _encoder(features: int, dim: int, widths: Sequence[int]) -> MLP:
+    hidden = () if isinstance(widths, Sized) and len(widths) == 0 else checks.positive_ints("encoder_widths", widths)
+    return MLP(features, checks.positive_int("embedding_dim", dim), widths=hidden)

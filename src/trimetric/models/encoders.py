@@ -1,0 +1,79 @@
+"""Encoders for vectors of features, that a saved model can describe.  Any other module serves as well."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from trimetric._support import checks
+from trimetric._support.described import Described
+
+ActivationName = Literal["relu", "gelu", "silu", "tanh"]
+_ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "tanh": nn.Tanh}
+
+
+class Standardize(Described):
+    """`(x - mean) / scale` for each feature, with buffers that `measure` sets from data."""
+
+    mean: Tensor
+    scale: Tensor
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.features = checks.positive_int("features", features)
+        self.register_buffer("mean", torch.zeros(self.features))
+        self.register_buffer("scale", torch.ones(self.features))
+
+    @torch.no_grad()
+    def measure(self, x: Float[Tensor, "n features"]) -> None:
+        """Set mean and scale to those of the rows of `x`; the scale of a constant feature stays 1."""
+        checks.finite("x", checks.vectors("x", x, self.features))
+        rows = x.reshape(-1, self.features)
+        spread = rows.std(dim=0, correction=0)
+        self.mean.copy_(rows.mean(dim=0))
+        self.scale.copy_(torch.where(spread > 0, spread, 1.0))
+
+    def forward(self, x: Float[Tensor, "*batch features"]) -> Float[Tensor, "*batch features"]:
+        return (checks.vectors("x", x, self.features) - self.mean) / self.scale
+
+
+class MLP(Described):
+    """A perceptron from `in_features` to `out_features` with hidden layers of `widths`, on standardised features.
+
+    `standardize.measure(features)` before training takes the units out of the features; until then they pass as they
+    are.  With `waves` it also reads sin and cos of 1, 2, 4, ... times each of them, that many: then it can tell near
+    places apart, such as the two sides of a wall.
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        widths: Sequence[int] = (128, 128),
+        activation: ActivationName = "relu",
+        waves: int = 0,
+    ) -> None:
+        super().__init__()
+        checks.one_of("activation", activation, _ACTIVATIONS)
+        self.waves = 0 if isinstance(waves, int) and waves == 0 else checks.positive_int("waves", waves)
+        hidden = () if isinstance(widths, Sequence) and not widths else checks.positive_ints("widths", widths)
+        sizes = (checks.positive_int("in_features", in_features) * (1 + 2 * self.waves), *hidden)
+        self.standardize = Standardize(in_features)
+        layers: list[nn.Module] = []
+        for before, after in itertools.pairwise(sizes):
+            layers += [nn.Linear(before, after), _ACTIVATIONS[activation]()]
+        self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], checks.positive_int("out_features", out_features)))
+
+    def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
+        checks.same_dtype("x", checks.vectors("x", x, self.standardize.features), self)
+        x = self.standardize(x)
+        if self.waves:
+            angles = [2.0**octave * x for octave in range(self.waves)]
+            x = torch.cat([x, *(wave for angle in angles for wave in (angle.sin(), angle.cos()))], dim=-1)
+        return self.layers(x)

@@ -1,0 +1,241 @@
+"""A trained distance with all that is needed to use it, and its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from trimetric._all_pairs import all_pairs
+from trimetric._support import checks
+from trimetric._support.described import describe
+from trimetric._support.printable import shown
+from trimetric._support.tensor_files import CheckpointError, write_file
+from trimetric.axioms import Axioms
+from trimetric.distances import Distance
+from trimetric.distances.siamese import Siamese
+from trimetric.models.encoders import MLP as _MLP  # noqa: F401  (a file may name any class of the package)
+from trimetric.models.files import (
+    FORMAT,
+    PREFIX,
+    PROBED,
+    check_finite,
+    check_same,
+    first_layer,
+    read_network,
+    skeleton,
+    width_read,
+)
+
+QUERY_BATCH = 16384
+
+
+@dataclass
+class Model:
+    """A network, the names of the objects that it knows, and notes on where it came from.
+
+    Args:
+        network: a `Siamese` or a distance between vectors.
+        ids: the names of the known objects, one for each row of `features`, or of the encoder's table.
+        features: what the encoder reads for each known object; None for an encoder such as `torch.nn.Embedding`,
+            which reads the number of the object.
+        notes: anything that JSON can hold; saved as it is.
+        places: coordinates of the known objects, by which others are found; the network does not read them.
+    """
+
+    network: Siamese | Distance
+    ids: Sequence[str] | None = None
+    features: Tensor | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+    places: Tensor | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, (Siamese, Distance)):
+            raise TypeError(f"network: expected a Siamese or a Distance, got {type(self.network).__name__}")
+        if not isinstance(self.notes, dict):
+            raise TypeError(f"notes: expected a dictionary, got {type(self.notes).__name__}")
+        if self.features is not None:
+            self.features = checks.as_tensor("features", self.features, self.network)
+        if self.places is not None:
+            self.places = checks.as_tensor("places", self.places)
+        if self.ids is None:
+            if self.features is not None or self.places is not None:
+                raise ValueError("ids: expected one for each row of features and places, got None")
+            return
+        self.ids = _names(self.ids)
+        self._row_of = {name: row for row, name in enumerate(self.ids)}
+        if len(self._row_of) < len(self.ids):
+            raise ValueError(f"ids: expected different ones, got {len(self.ids) - len(self._row_of)} repeated")
+        self._check_rows("places", self.places, width=2)
+        if self.places is not None and self.places.ndim != 2:
+            raise ValueError(f"places: expected shape (n, 2), got {tuple(self.places.shape)}")
+        layer = first_layer(self.network)
+        self._check_rows("features", self.features, width=width_read(layer))
+        if self.features is None and isinstance(layer, nn.Embedding) and layer.num_embeddings != len(self.ids):
+            raise ValueError(
+                f"ids: expected {layer.num_embeddings}, one for each row of the encoder's table, got {len(self.ids)}"
+            )
+        if self.features is None and width_read(layer) is not None:
+            raise ValueError(f"features: expected what the network reads for each of the {len(self.ids)} ids, got None")
+
+    def _check_rows(self, name: str, value: Tensor | None, *, width: int | None) -> None:
+        if value is None or self.ids is None:
+            return
+        if value.ndim == 0 or len(value) != len(self.ids):
+            got = f"shape {tuple(value.shape)}"
+            raise ValueError(f"ids: expected one for each row of {name} ({got}), got {len(self.ids)}")
+        if width is not None and (value.ndim < 2 or value.shape[-1] != width):
+            raise ValueError(f"{name}: expected {width} columns, got shape {tuple(value.shape)}")
+
+    @property
+    def axioms(self) -> Axioms:
+        return self.network.axioms
+
+    @property
+    def device(self) -> torch.device:
+        return next((p.device for p in self.network.parameters()), torch.device("cpu"))
+
+    def objects(self, names: Sequence[str] | Tensor | None = None) -> Tensor:
+        """What the network reads for known objects, all of them by default; a tensor is taken for that itself."""
+        if isinstance(names, (Tensor, np.ndarray)):
+            return checks.as_tensor("names", names, self.network).to(self.device)
+        if isinstance(names, str):
+            raise TypeError(f"names: expected a sequence of names, such as [{names!r}], got the text {names!r}")
+        if self.ids is None:
+            raise ValueError("names: this model knows no objects by name, so expected a tensor of features")
+        rows = (
+            torch.arange(len(self.ids)) if names is None else torch.tensor([self._row(name) for name in names]).long()
+        )
+        return (rows if self.features is None else self.features[rows]).to(self.device)
+
+    def _row(self, name: str) -> int:
+        if name not in self._row_of:
+            raise ValueError(f"names: {name!r} is not among the {len(self._row_of)} objects that this model knows")
+        return self._row_of[name]
+
+    @torch.no_grad()
+    def embed(self, names: Sequence[str] | Tensor | None = None) -> Tensor:
+        """The points of objects in the space of the distance, each encoded once."""
+        objects = self.objects(names)
+        if not isinstance(self.network, Siamese):
+            return objects
+        self.network.eval()
+        parts = [self.network.encoded("names", part) for part in objects.split(QUERY_BATCH)]
+        return torch.cat(parts) if parts else self.network.encoder(objects)
+
+    @torch.no_grad()
+    def distances(self, sources: Sequence[str] | Tensor, targets: Sequence[str] | Tensor) -> Float[Tensor, " n"]:
+        """The distance from each source to the target at its place."""
+        for name, given in (("sources", sources), ("targets", targets)):
+            if isinstance(given, str) or not isinstance(given, (Sequence, Tensor, np.ndarray)):
+                raise TypeError(f"{name}: expected a sequence of names, a tensor or a NumPy array, got {given!r}")
+        if len(sources) != len(targets):
+            raise ValueError(f"targets: expected {len(sources)}, as many as sources, got {len(targets)}")
+        head = self.network.distance if isinstance(self.network, Siamese) else self.network
+        pairs = zip(self.embed(sources).split(QUERY_BATCH), self.embed(targets).split(QUERY_BATCH), strict=True)
+        return torch.cat([head(x, y) for x, y in pairs]) if len(sources) else torch.empty(0)
+
+    @torch.no_grad()
+    def all_pairs(
+        self,
+        sources: Sequence[str] | Tensor | None = None,
+        targets: Sequence[str] | Tensor | None = None,
+        *,
+        max_memory: int | str = "256MiB",
+    ) -> Float[Tensor, "n m"]:
+        """The distances from all sources to all targets; of all known objects by default."""
+        head = self.network.distance if isinstance(self.network, Siamese) else self.network
+        x = self.embed(sources)
+        y = x if targets is None else self.embed(targets)
+        return all_pairs(head, x, y, max_memory=max_memory)
+
+    def save(self, path: Path | str) -> Path:
+        """Write all of it to one safetensors file, the architecture as JSON; wholly or not at all.
+
+        The file is read again before it takes its place: a network that would come back as another function, or with
+        weights that are not finite, is refused.
+
+        Args:
+            path: the file to write or replace.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            TypeError: where a part cannot be described by plain data.
+            ValueError: where the network would not come back as it is.
+        """
+        file = checks.path("path", path)
+        architecture = describe(self.network)
+        weights = self.network.state_dict()
+        if _shapes(skeleton(architecture)) != _shapes(self.network):
+            raise ValueError("network: expected the parts that it was built with, got others; build it anew with those")
+        tensors = {f"{PREFIX}{name}": value for name, value in weights.items()}
+        if self.features is not None:
+            tensors["features"] = self.features
+        if self.places is not None:
+            tensors["places"] = self.places
+        check_finite(tensors)
+        state = {"architecture": architecture, "ids": self.ids, "notes": self.notes}
+        write_file(file, tensors, state, form=FORMAT, before=self._check_file)
+        return file
+
+    def _check_file(self, file: Path) -> None:
+        """Read what was written, and compare."""
+        try:
+            with torch.random.fork_rng(devices=[]):  # what is built is random before it has its weights
+                again = Model.load(file, device=self.device)
+        except CheckpointError as error:
+            raise ValueError(f"network: expected one that can be read again, got {error}") from None
+        few = None if self.ids is None else self.objects(list(self.ids[:PROBED]))
+        check_same(self.network, again.network, few)
+
+    @classmethod
+    def load(cls, path: Path | str, *, device: str | torch.device = "cpu") -> Model:
+        """Read a file that `save` wrote.  Nothing in it is executed: its classes must be known by name.
+
+        Args:
+            path: the file.
+            device: where to have the network.
+
+        Returns:
+            The model, ready for use.
+
+        Raises:
+            CheckpointError: where the file is damaged or no model, or its weights are not finite.
+        """
+        file = checks.path("path", path)
+        network, tensors, state = read_network(file)
+        try:
+            return cls(
+                network.to(device).eval(), state["ids"], tensors.get("features"), state["notes"], tensors.get("places")
+            )
+        except (ValueError, TypeError) as error:
+            raise CheckpointError(f"{file}: {error}") from None
+
+
+def _names(ids: object) -> list[str]:
+    """The names of objects: text that files can hold."""
+    if isinstance(ids, (str, bytes, dict)) or not isinstance(ids, Iterable):
+        raise TypeError(f"ids: expected a sequence of texts, got {shown(ids)}")
+    names = list(ids)
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"ids[{place}]: expected text, got {shown(name)}; [str(i) for i in ids] makes names of numbers"
+            )
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError:
+        raise ValueError("ids: expected text that UTF-8 can hold, got halves of surrogate pairs") from None
+    return names
+
+
+def _shapes(module: nn.Module) -> dict[str, torch.Size]:
+    return {name: value.shape for name, value in module.state_dict().items()}

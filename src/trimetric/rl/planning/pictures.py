@@ -1,0 +1,97 @@
+"""Pictures of a plan: walks over the learned distance to a goal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from trimetric._support.atomic import replacing
+from trimetric.distances import Distance
+from trimetric.distances.siamese import Siamese
+from trimetric.rl.planning.known_moves import KnownMoves, embed, plan
+
+PANEL_INCHES = 4.2
+MOST_CELLS = 250_000
+
+
+@torch.no_grad()
+def distance_field(model: Siamese | Distance, moves: KnownMoves, goal: int) -> Float[Tensor, " m"]:
+    """The learned distance of each state to a goal."""
+    distance, points = embed(model, moves)
+    return distance(points, points[goal].expand_as(points))
+
+
+def save_plan(
+    file: Path | str,
+    models: dict[str, Siamese | Distance],
+    moves: KnownMoves,
+    pairs: Int[Tensor, "k 2"],
+    *,
+    max_steps: int = 500,
+    labels: tuple[str, str] = ("first coordinate", "second coordinate"),
+) -> Path:
+    """A row of panels for each model and a column for each goal: the distance of all states to it, and the walks there.
+
+    The states are drawn at their first two coordinates, the second to the right and the first downwards, as in a map.
+    Walks that reach their goal are white, others red; a walk starts at a dot, and a star is the goal.
+
+    Args:
+        file: a .png, .svg or .pdf.
+        models: by the name to print.
+        moves: those that can be taken.
+        pairs: the walks to draw, states and goals by number.
+        max_steps: of a walk.
+        labels: of the two coordinates.
+    """
+    if moves.states.ndim != 2 or moves.states.shape[1] < 2:
+        raise ValueError(
+            f"picture: expected states of at least 2 coordinates, got shape {tuple(moves.states.shape[1:])}"
+        )
+    goals = pairs[:, 1].unique()
+    size = (PANEL_INCHES * len(goals), PANEL_INCHES * len(models))
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(len(models), len(goals), squeeze=False, sharex=True, sharey=True)
+    for row, (name, model) in zip(panels, models.items(), strict=True):
+        found = plan(model, moves, pairs, max_steps=max_steps)
+        for axes, goal in zip(row, goals.tolist(), strict=True):
+            own = (pairs[:, 1] == goal).numpy()
+            paths, reached = found.paths.numpy()[own], found.reached.numpy()[own]
+            _panel(axes, distance_field(model, moves, goal), moves, goal, paths, reached)
+            axes.set_title(f"{name}: {reached.sum()} of {len(reached)} walks arrive", fontsize=9)
+    for axes in panels[-1]:
+        axes.set_xlabel(labels[1])
+    for axes in panels[:, 0]:
+        axes.set_ylabel(labels[0])
+    panels[0, 0].invert_yaxis()
+    path = Path(file)
+    with replacing(path) as stream:
+        figure.savefig(stream, dpi=110, format=path.suffix[1:] or "png")
+    return path
+
+
+def _panel(axes: Axes, field: Tensor, moves: KnownMoves, goal: int, paths: np.ndarray, reached: np.ndarray) -> None:
+    states = moves.states.numpy()
+    place = states[:, 1], states[:, 0]
+    values = field.cpu().numpy()
+    lines = [np.unique(states[:, axis], return_inverse=True) for axis in (0, 1)]
+    (rows, row), (columns, column) = lines
+    if len(rows) * len(columns) <= MOST_CELLS:
+        grid = np.full((len(rows), len(columns)), np.nan)
+        grid[row, column] = values
+        drawn: ScalarMappable = axes.pcolormesh(columns, rows, grid, shading="nearest")
+    else:  # no grid, such as positions that hardly come again
+        drawn = axes.scatter(*place, c=values, s=4, linewidths=0)
+    axes.figure.colorbar(drawn, ax=axes, shrink=0.8, label="learned distance to the star")
+    axes.set_facecolor("0.2")
+    for path, arrived in zip(paths, reached, strict=True):
+        color = "white" if arrived else "tab:red"
+        axes.plot(place[0][path], place[1][path], color=color, linewidth=1.2)
+        axes.plot(place[0][path[0]], place[1][path[0]], "o", color=color, markersize=4)
+    axes.plot(place[0][goal], place[1][goal], "*", color="tab:orange", markersize=14, markeredgecolor="black")

@@ -1,0 +1,141 @@
+"""Logged transitions: all that some users have of their world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trimetric._support.atomic import replacing
+from trimetric._support.printable import printable
+from trimetric.files.arrays import stored_arrays
+
+KEYS = ("observations", "next_observations", "costs", "rewards", "actions", "terminals")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Transitions:
+    """What was seen before and after each step, and what the step cost.
+
+    Args:
+        observations: what was seen before each step (n, ...), numbers.
+        next_observations: what was seen after it, of the same shape.
+        costs: of each step, all above 0: so the cost of a cheapest path is a quasimetric.
+        actions: the number of the action of each step; only an agent that acts needs them.
+        terminals: whether the episode ended with the step.
+    """
+
+    observations: np.ndarray
+    next_observations: np.ndarray
+    costs: np.ndarray
+    actions: np.ndarray | None = None
+    terminals: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("observations", "next_observations", "costs"):
+            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+        n = len(self.costs) if self.costs.ndim else 0
+        if self.costs.shape != (n,) or not n:
+            raise ValueError(f"costs: expected one for each step, shape (n,), got shape {self.costs.shape}")
+        if self.observations.ndim < 2 or len(self.observations) != n:
+            raise ValueError(
+                f"observations: expected one row for each of the {n} costs, shape ({n}, ...), "
+                f"got shape {self.observations.shape}"
+            )
+        if self.next_observations.shape != self.observations.shape:
+            raise ValueError(
+                f"next_observations: expected the shape of observations, {self.observations.shape}, "
+                f"got {self.next_observations.shape}"
+            )
+        if not (self.costs > 0).all():
+            row = int((self.costs <= 0).argmax())
+            raise ValueError(
+                f"costs: expected all above 0 (rewards below 0), got {self.costs[row]:g} in row {row}; "
+                "a step that costs nothing would make two states one"
+            )
+        for name, kind in (("actions", np.int64), ("terminals", np.bool_)):
+            value = getattr(self, name)
+            if value is not None:
+                given = np.asarray(value)
+                if given.shape != (n,) or not (given.dtype == np.bool_ or np.issubdtype(given.dtype, np.integer)):
+                    raise ValueError(
+                        f"{name}: expected {n} whole numbers, one for each step, "
+                        f"got shape {given.shape} and dtype {given.dtype}"
+                    )
+                object.__setattr__(self, name, given.astype(kind))
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+    @cached_property
+    def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        n = len(self)
+        both = np.concatenate([self.observations, self.next_observations]) + 0.0  # -0 is 0
+        rows = np.ascontiguousarray(both.reshape(2 * n, -1))
+        keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+        _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.int64)
+        order = np.argsort(first)  # numbered as they came, not by their bytes
+        rank[order] = np.arange(len(first))
+        return both[first[order]], rank[numbers.ravel()].reshape(2, n)
+
+    @property
+    def states(self) -> np.ndarray:
+        """The distinct observations (m, ...), in the order in which they came."""
+        return self._distinct[0]
+
+    @property
+    def ends(self) -> np.ndarray:
+        """The states before and after each step (2, n), by number."""
+        return self._distinct[1]
+
+    def write(self, path: Path | str) -> Path:
+        """All of it in one .npz file, which is replaced wholly or not at all."""
+        file = Path(path)
+        arrays = {name: getattr(self, name, None) for name in KEYS}
+        with replacing(file) as stream:
+            np.savez_compressed(stream, **{name: value for name, value in arrays.items() if value is not None})
+        return file
+
+
+def read_transitions(path: Path | str) -> Transitions:
+    """The transitions of an .npz file.
+
+    Its arrays are `observations` and `next_observations` (n, ...), `costs` or `rewards` (n,), rewards being minus the
+    costs, and, where they are known, `actions` and `terminals` (n,).
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(f"{file}: no such file")
+    arrays = stored_arrays(file)
+    if "" in arrays:
+        raise ValueError(f"{file}: expected an .npz archive of arrays of numbers, got a single array")
+    found: dict[str, Any] = {name: array.read() for name, array in arrays.items() if name in KEYS}
+    held = ", ".join(printable(name, limit=30) for name in list(arrays)[:8]) or "none"
+    for name in ("observations", "next_observations"):
+        if name not in found:
+            raise ValueError(f"{file}: expected an array {name!r}, got {held}")
+    if ("costs" in found) == ("rewards" in found):
+        raise ValueError(f"{file}: expected an array 'costs' or an array 'rewards' (minus the costs), got {held}")
+    if "rewards" in found:
+        found["costs"] = -_numbers(f"{file}: rewards", found.pop("rewards"))
+    try:
+        return Transitions(**found)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
+
+
+def _numbers(name: str, value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    if not (array.dtype == np.bool_ or np.issubdtype(array.dtype, np.number)) or np.iscomplexobj(array):
+        raise ValueError(f"{name}: expected real numbers, got dtype {array.dtype}")
+    with np.errstate(over="ignore"):  # numbers that are too large become infinite, and are refused as such
+        array = array.astype(np.float64 if name.endswith(("costs", "rewards")) else np.float32)
+    bad = int((~np.isfinite(array)).sum())
+    if bad:
+        row = int(np.argwhere(~np.isfinite(array))[0][0]) if array.ndim else 0
+        raise ValueError(f"{name}: expected finite numbers, got {bad} NaN or infinite, the first in row {row}")
+    return array

@@ -1,0 +1,10 @@
+"""Training on pairs of objects and their distances: `fit`, `fit_many` and what they take."""
+
+from trimetric.training.config import Epoch as Epoch
+from trimetric.training.config import History as History
+from trimetric.training.config import TrainingConfig as TrainingConfig
+from trimetric.training.loop import fit as fit
+from trimetric.training.loop import fit_many as fit_many
+from trimetric.training.losses import CustomLoss as CustomLoss
+from trimetric.training.teachers import Probe as Probe
+from trimetric.training.teachers import Teacher as Teacher

@@ -1,0 +1,145 @@
+"""Pairs of objects with target distances, and how a model predicts them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from trimetric._support import checks
+from trimetric.distances.siamese import Siamese
+
+ArrayOrTensor = Tensor | np.ndarray
+# Either indices (n, 2) into objects, or the two ends themselves.
+Pairs = ArrayOrTensor | tuple[ArrayOrTensor, ArrayOrTensor]
+Predictor = Callable[[Tensor], Tensor]
+
+
+class PairData:
+    """Pairs with targets, and how a model predicts a batch of them.
+
+    Args:
+        pairs: indices `(n, 2)` of any integer dtype, or a sequence of the two ends.  Here and below NumPy arrays are
+            taken too, in the dtype of the weights of `model`.
+        targets: the n distances.
+        objects: what indices point at.
+        names: of the first two arguments, for messages.
+        model: what will predict them.
+    """
+
+    def __init__(
+        self,
+        pairs: Pairs,
+        targets: ArrayOrTensor,
+        objects: ArrayOrTensor | None,
+        names: tuple[str, str] = ("pairs", "targets"),
+        model: nn.Module | None = None,
+    ) -> None:
+        of_pairs, of_targets = names
+        self.targets = _distances(of_targets, checks.as_tensor(of_targets, targets, model))
+        self.objects = None if objects is None else checks.as_tensor("objects", objects, model)
+        self.pairs: Tensor | tuple[Tensor, Tensor]
+        if isinstance(pairs, (Tensor, np.ndarray)):
+            self.pairs = _indices(of_pairs, checks.as_tensor(of_pairs, pairs), self.objects)
+            count = len(self.pairs)
+        else:
+            self.pairs = _ends(of_pairs, pairs, model)
+            count = len(self.pairs[0])
+            if self.objects is not None:
+                raise ValueError(
+                    f"objects: expected None, as {of_pairs} are the two ends themselves and not indices, got "
+                    f"{len(self.objects)} objects"
+                )
+        if len(self.targets) != count:
+            raise ValueError(f"{of_targets}: expected {count}, one for each of {of_pairs}, got {len(self.targets)}")
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def predict(self, model: nn.Module, batch: Tensor) -> Tensor:
+        """The distances that a model gives the pairs of these row numbers."""
+        return self.predictor(model)(batch)
+
+    def predict_all(self, model: nn.Module, batch_size: int) -> Tensor:
+        """The distances of all pairs, so many at a time; each object that they have is encoded once."""
+        batches = torch.arange(len(self)).split(batch_size)
+        if not isinstance(self.pairs, Tensor) or not isinstance(model, Siamese):
+            return torch.cat([self.predict(model, batch) for batch in batches])
+        ids, ends = torch.unique(self.pairs, return_inverse=True)
+        points = PairData(ends, self.targets, model.encoder(ids if self.objects is None else self.objects[ids]))
+        return torch.cat([points.predict(model.distance, batch) for batch in batches])
+
+    def predictor(self, model: nn.Module, wrap: Callable[[Callable], Callable] | None = None) -> Predictor:
+        """The function from row numbers to predicted distances.  `wrap` is put around each part that is a network."""
+        wrap = wrap or (lambda function: function)
+        if not isinstance(self.pairs, Tensor):
+            x, y = self.pairs
+            network = wrap(model)
+            return lambda batch: network(x[batch], y[batch])
+        encoder = wrap(model.encoder) if isinstance(model, Siamese) else None
+        head: Any = model.distance if isinstance(model, Siamese) else model
+
+        def between(rows: Tensor, start: Tensor, end: Tensor) -> Tensor:
+            if len(rows) < len(start):
+                return head.between_rows(rows, start, end)
+            return head(rows[start], rows[end])
+
+        distance = wrap(between)
+
+        def predicted(batch: Tensor) -> Tensor:
+            ids, ends = torch.unique(self.pairs[batch], return_inverse=True)
+            rows = ids if self.objects is None else self.objects[ids]
+            rows = rows if encoder is None else encoder(rows)
+            return distance(rows, ends[:, 0], ends[:, 1])
+
+        return predicted
+
+    def fingerprint(self) -> str:
+        """Tells whether a checkpoint belongs to the same data."""
+        digest = hashlib.sha256()
+        ends = self.pairs if isinstance(self.pairs, tuple) else (self.pairs,)
+        for tensor in (*ends, self.targets, *(() if self.objects is None else (self.objects,))):
+            digest.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
+            digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+        return digest.hexdigest()
+
+
+def _distances(name: str, targets: Tensor) -> Tensor:
+    checks.floating_point(name, targets)
+    if targets.ndim != 1 or len(targets) == 0:
+        raise ValueError(f"{name}: expected a vector of at least one distance, got shape {tuple(targets.shape)}")
+    if torch.isnan(targets).any() or (targets < 0).any():
+        raise ValueError(f"{name}: expected distances >= 0, got NaN or negative ones")
+    return targets
+
+
+def _indices(name: str, pairs: Tensor, objects: Tensor | None) -> Tensor:
+    whole = not (pairs.is_floating_point() or pairs.is_complex() or pairs.dtype == torch.bool)
+    if not whole or pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ValueError(
+            f"{name}: expected indices of shape (n, 2) and dtype torch.int64, or a tuple of the two ends, "
+            f"got shape {tuple(pairs.shape)} and dtype {pairs.dtype}"
+        )
+    pairs = pairs.long()
+    last = None if objects is None else len(objects) - 1
+    low, high = (int(pairs.min()), int(pairs.max())) if len(pairs) else (0, 0)
+    if low < 0 or (last is not None and high > last):
+        expected = "indices >= 0" if last is None else f"indices from 0 to {last}, the last of objects"
+        raise ValueError(f"{name}: expected {expected}, got {low if low < 0 else high}")
+    return pairs
+
+
+def _ends(name: str, pairs: object, model: nn.Module | None) -> tuple[Tensor, Tensor]:
+    if not isinstance(pairs, (tuple, list)) or len(pairs) != 2:
+        got = f"{len(pairs)} items" if isinstance(pairs, (tuple, list)) else type(pairs).__name__
+        raise TypeError(f"{name}: expected indices of shape (n, 2), or a tuple of the two ends, got {got}")
+    x, y = (checks.as_tensor(f"{name}[{i}]", end, model) for i, end in enumerate(pairs))
+    if x.ndim == 0 or y.ndim == 0 or len(x) != len(y):
+        raise ValueError(
+            f"{name}: expected two ends of as many rows each, got shapes {tuple(x.shape)} and {tuple(y.shape)}"
+        )
+    return x, y

@@ -1,0 +1,183 @@
+"""What a training run trains: one model, or several of one architecture at once (in `stacked_trainee`)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from trimetric.distances import Calibrated
+from trimetric.training.compilation import CompiledOrEager
+from trimetric.training.config import TrainingConfig
+from trimetric.training.losses import CustomLoss, Loss, make_loss
+from trimetric.training.pairs import PairData
+from trimetric.training.processes import Processes
+
+EVALUATION_BATCH = 4096
+PREDICTION_BATCH = 1024  # small, so that what a head makes of it stays in cache
+
+
+class Trainee(ABC):
+    """One or several models, seen as one set of parameters and a loss for each member."""
+
+    parameters: dict[str, Tensor]
+    """what the optimiser moves"""
+    buffers: dict[str, Tensor]
+
+    def set_progress(self, progress: float) -> None:  # noqa: B027
+        """How far the run is, for a loss of one's own."""
+
+    @abstractmethod
+    def losses(self, batches: Sequence[Tensor]) -> Tensor:
+        """The mean loss of each member on its batch (row numbers of its pairs); their sum has the gradients.
+
+        With several processes, the mean of what each of them returns.
+        """
+
+    @abstractmethod
+    def errors(self, data: Sequence[PairData]) -> list[float]:
+        """The mean squared error of each member on its pairs."""
+
+    @abstractmethod
+    def predictions(self, data: Sequence[PairData]) -> Tensor:
+        """The distances (members, pairs) that each member gives its pairs."""
+
+    @abstractmethod
+    def set_targets(self, targets: Tensor) -> None:
+        """New targets (members, pairs) for the training pairs."""
+
+    @abstractmethod
+    def of_member(self, value: Tensor, member: int) -> Tensor:
+        """The part of a parameter that belongs to a member."""
+
+    @abstractmethod
+    def clip(self, max_norm: float) -> None:
+        """Clip the gradient of each member on its own."""
+
+    @abstractmethod
+    def set_training(self, training: bool) -> None: ...
+
+    @abstractmethod
+    def load(self, values: dict[str, Tensor]) -> None:
+        """Give the models these parameters, for good."""
+
+    @contextmanager
+    def with_parameters(self, values: dict[str, Tensor]) -> Iterator[None]:
+        """Other values for the parameters, for a while."""
+        own = {name: parameter.data for name, parameter in self.parameters.items()}
+        for name, value in values.items():
+            self.parameters[name].data = value
+        try:
+            yield
+        finally:
+            for name, value in own.items():
+                self.parameters[name].data = value
+
+
+class Single(Trainee):
+    """One model, in one process or in several that share each batch."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        data: PairData,
+        config: TrainingConfig,
+        processes: Processes,
+        loss: CustomLoss | None = None,
+    ) -> None:
+        self.model, self.data, self.processes = model, data, processes
+        self.parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
+        self.buffers = dict(model.named_buffers())
+        self.objective: nn.Module = _Objective(model, data, config, loss)
+        self._own_objective = self.objective
+        if processes.size > 1:
+            unused = self._has_unused_parameters()
+            self.objective = DistributedDataParallel(self.objective, find_unused_parameters=unused)
+
+    def _has_unused_parameters(self) -> bool:
+        """Such as the weight of a pooling that another replaces; looking for them in each step takes time."""
+        self.model.eval()
+        with torch.random.fork_rng(devices=[]):
+            loss = self.objective(torch.arange(1))
+        found = torch.autograd.grad(loss, list(self.parameters.values()), allow_unused=True)
+        return any(gradient is None for gradient in found)
+
+    def set_progress(self, progress: float) -> None:
+        self._own_objective.progress = progress  # type: ignore[assignment]
+
+    def losses(self, batches: Sequence[Tensor]) -> Tensor:
+        (batch,) = batches
+        return (self.objective(self.processes.share(batch)) * self.processes.size / len(batch)).reshape(1)
+
+    def errors(self, data: Sequence[PairData]) -> list[float]:
+        (own,) = data
+        total = torch.zeros((), dtype=torch.float64)
+        chunks = torch.arange(len(own)).split(EVALUATION_BATCH)
+        for chunk in chunks[self.processes.rank :: self.processes.size]:
+            total += squared_errors(own.predict(self.model, chunk), own.targets[chunk])
+        return [self.processes.sum(total).item() / len(own)]
+
+    def predictions(self, data: Sequence[PairData]) -> Tensor:
+        (own,) = data
+        return own.predict_all(self.model, PREDICTION_BATCH).unsqueeze(0)
+
+    def set_targets(self, targets: Tensor) -> None:
+        self._own_objective.targets = targets[0]
+
+    def of_member(self, value: Tensor, member: int) -> Tensor:  # noqa: ARG002
+        return value
+
+    def clip(self, max_norm: float) -> None:
+        nn.utils.clip_grad_norm_(self.parameters.values(), max_norm)
+
+    def set_training(self, training: bool) -> None:
+        if self.model.training != training:
+            self.model.train(training)
+
+    @torch.no_grad()
+    def load(self, values: dict[str, Tensor]) -> None:
+        for name, value in values.items():
+            self.parameters[name].copy_(value)
+
+
+class _Objective(nn.Module):
+    """The summed loss of pairs, as one call, for the processes to meet in its gradients."""
+
+    def __init__(self, model: nn.Module, data: PairData, config: TrainingConfig, loss: CustomLoss | None) -> None:
+        super().__init__()
+        self.model, self.targets = model, data.targets
+        self.loss, self.own_loss, self.progress = loss_of(config), loss, 0.0
+        self.predict = data.predictor(model, CompiledOrEager if config.compile else None)
+        self.precision = torch.bfloat16 if config.precision == "bfloat16" else None
+
+    def forward(self, batch: Tensor) -> Tensor:
+        targets = self.targets[batch]
+        with torch.autocast(targets.device.type, dtype=self.precision, enabled=self.precision is not None):
+            predicted = self.predict(batch)
+        predicted = predicted.to(targets.dtype)
+        if self.own_loss is not None:
+            return self.own_loss.of(predicted, targets, self.progress).sum()
+        return self.loss(predicted, targets).sum()
+
+
+def loss_of(config: TrainingConfig) -> Loss:
+    return make_loss(config.loss, huber_delta=config.huber_delta, gamma=config.gamma)
+
+
+def squared_errors(predicted: Tensor, targets: Tensor) -> Tensor:
+    return (predicted - targets).double().square().sum(dim=-1).cpu()
+
+
+@torch.no_grad()
+def calibrate(model: nn.Module, data: PairData, rows: Tensor) -> None:
+    """Set the output scale of a model with a `Calibrated` head from some of its pairs."""
+    scaled = [module for module in model.modules() if isinstance(module, Calibrated)]
+    if len(scaled) != 1:
+        return
+    finite = rows[torch.isfinite(data.targets[rows])]
+    model.eval()
+    scaled[0].calibrate(data.predict(model, finite), data.targets[finite])

@@ -1,0 +1,172 @@
+"""The report, from made-up rows: what it says, and that a browser shows it without a request or an error."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from reproduction.experiments.figure1.experiment import Cell, Figure1
+from reproduction.frame.experiment import Result, key_of, settings
+from reproduction.frame.ledger import Ledger, Run
+from reproduction.frame.paper import TITLES
+from reproduction.frame.registry import EXPERIMENTS
+from reproduction.report.page import _command, _deviations, write
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
+MSE = {"Euclidean": 0.0572, "Mahalanobis": 0.0572, "Deep Norm": 1e-5, "Wide Norm": 0.0123, "MLP (no metric)": 0.0}
+
+
+def made_up(cell: Cell) -> Run:
+    results = [Result("mse", MSE[cell.model] + 1e-4 * cell.seed, cell.steps)]
+    if cell.dim == 2:
+        results += [
+            Result("embedding", [[0, 1], [-1, 0], [1, 0], [0, -1]], cell.steps),
+            Result("norm of each direction", [1 + 0.1 * math.cos(i) for i in range(12)], cell.steps),
+            Result("triangle_defect", 0.0, cell.steps),
+            Result("promises", "yes", cell.steps),
+            Result("audit", f"audit of <{cell.model}>", cell.steps),
+        ]
+    return Run("figure1", key_of("figure1", cell), settings(cell), results, 1.0, "0.1.0", "c0ffee")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    Ledger(folder / "figure1.jsonl").append([made_up(cell) for cell in Figure1().cells("default", None)])
+    write(folder, folder / "sub" / "report.html")
+    return folder / "sub" / "report.html"
+
+
+def test_every_table_and_figure_of_the_paper_has_its_place(report: Path) -> None:
+    text = report.read_text()
+    assert re.findall(r'<h2 id="([^"]+)"', text) == [*TITLES, "deviations"]
+    assert "paper 211.8" in text  # without runs, the paper's numbers stand alone
+    assert "no run" in text
+    assert "No experiment makes this yet." not in text
+    assert "python -m benchmarks pairwise --save" in text
+
+
+def test_a_table_without_an_experiment_has_its_place_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reproduction.report.page.EXPERIMENTS", {"figure1": EXPERIMENTS["figure1"]})
+    write(tmp_path, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert re.findall(r'<h2 id="([^"]+)"', text) == [*TITLES, "deviations"]
+    assert "paper 211.8" in text
+    assert "No experiment makes this yet." in text
+
+
+def test_cells_say_what_stands_behind_them(report: Path) -> None:
+    text = re.sub(r"\s+", " ", report.read_text())
+    for name, verdict in {"Mahalanobis": "matches", "Deep Norm": "matches", "Wide Norm": "misses"}.items():
+        (line,) = re.findall(rf'<tr><th scope="row" data-sort="{name}">.*?</tr>', text)[:1]
+        assert f'<span class="{verdict}">{verdict}</span>' in line
+        assert re.search(r"<span>worst [.\d]+</span></td>", line)
+    assert "Each cell: best of 3 seeds, 1,500 epochs." in text
+    assert '2 match</span> it, <span class="misses">1 miss</span>' in text
+    assert "runs made at commit <code>c0ffee</code>" in text
+    assert "Made by <code>python -m reproduction figure1</code>" in text
+    assert "audit of &lt;Deep Norm&gt;" in text
+    assert 'alt="A graph of four nodes' in text
+
+
+def test_it_asks_for_nothing(report: Path) -> None:
+    addresses = re.findall(r'(?:src|href)="([^"]*)"', report.read_text())
+    assert addresses
+    assert [a for a in addresses if not a.startswith(("#", "data:"))] == []
+    anchors = set(re.findall(r'id="([^"]+)"', report.read_text()))
+    assert {a[1:] for a in addresses if a.startswith("#")} <= anchors
+
+
+@pytest.mark.parametrize(
+    ("cells", "command"),
+    [
+        (Figure1().cells("quick", None), "figure1 --quick"),
+        (Figure1().cells("paper", None), "figure1 --paper"),
+        (Figure1().cells("default", (77,)), "figure1 --seeds 77"),
+        ([*Figure1().cells("quick", None), *Figure1().cells("default", None)], "figure1"),
+    ],
+    ids=["quick", "paper", "seeds", "quick and default"],
+)
+def test_the_command_is_the_one_that_made_it(cells: list[Cell], command: str) -> None:
+    plane, _ = Figure1().tables([row for cell in cells for row in made_up(cell).rows()])
+    assert _command(Figure1(), plane.runs) == f"python -m reproduction {command}"
+
+
+def test_the_same_rows_make_the_same_page(report: Path, tmp_path: Path) -> None:
+    write(report.parents[1], tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_bytes() == report.read_bytes()
+
+
+def test_deviations_have_anchors_and_no_markup_of_their_own() -> None:
+    html = str(_deviations("# Title\n\n**D1. One.**\nText <script>x</script>.\n\n## Part\n\n**D2. Two.** `code`\n"))
+    assert re.findall(r'<p id="(D\d+)"', html) == ["D1", "D2"]
+    assert "<script>" not in html
+    assert "<h3>Part</h3>" in html
+    assert "Title" not in html
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.skip("no Chromium on this machine; as root on Debian, `make browser` installs it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def opened(browser: Any, report: Path, width: int, height: int) -> tuple[Page, list[str]]:
+    """The page, and what went wrong or was asked for while it was opened and used."""
+    page, wrong = browser.new_page(viewport={"width": width, "height": height}), []
+    page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url[:100]}"))
+    page.on("request", lambda r: wrong.append(r.url) if not r.url.startswith(("file:", "data:")) else None)
+    page.goto(report.as_uri())
+    return page, wrong
+
+
+def column(page: Page) -> list[str]:
+    return page.locator("#figure_motivation ~ .wide table").first.locator("tbody th").all_inner_texts()
+
+
+def test_tables_sort_in_a_browser(browser: Any, report: Path, tmp_path: Path) -> None:
+    page, wrong = opened(browser, report, 1280, 900)
+    assert column(page) == ["Mahalanobis", "Deep Norm", "Wide Norm", "MLP (no metric)"]
+    head = page.locator("#figure_motivation ~ .wide thead th").nth(1)
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert column(page) == ["MLP (no metric)", "Deep Norm", "Wide Norm", "Mahalanobis"]
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert column(page) == ["Mahalanobis", "Wide Norm", "Deep Norm", "MLP (no metric)"]
+    page.locator("#figure_motivation ~ .wide thead th").first.get_by_role("button").click()
+    assert column(page) == ["Deep Norm", "Mahalanobis", "MLP (no metric)", "Wide Norm"]
+    assert head.get_attribute("aria-sort") is None
+
+    # Empty cells come last in both directions: our norms have no runs in R^10 here.
+    dims = page.locator("#figure_motivation ~ .wide table").nth(1)
+    for _ in range(2):
+        dims.locator("thead button").last.click()
+        assert set(dims.locator("tbody th").all_inner_texts()[2:]) == {"Deep Norm", "Wide Norm"}
+    page.screenshot(path=tmp_path / "report.png", full_page=True)
+    assert (tmp_path / "report.png").stat().st_size > 50_000
+    assert wrong == []
+
+
+def test_it_fits_a_phone(browser: Any, report: Path) -> None:
+    page, wrong = opened(browser, report, 390, 844)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    widths = page.evaluate("[...document.images].map(image => image.naturalWidth)")
+    assert len(widths) == 2
+    assert all(widths)  # the figures were decoded
+    assert wrong == []
