@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 from fuzz.campaign import Campaign
@@ -24,6 +25,17 @@ def test_a_valid_result_or_one_line(name: str, tmp_path: Path) -> None:
     campaign.run(tmp_path, inputs=INPUTS)
     assert not campaign.escapes
     assert campaign.counts["refused"] or name in ("graph cache", "ledger")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_mutations_change_valid_files(name: str) -> None:
+    if name in NATIVE:
+        pytest.importorskip("osmium")
+    reader = READERS[name]
+    seeds = reader.seeds()
+    for mutation in set(reader.mutations):
+        random = Random(0)
+        assert any(mutation(data, random) != data for data in seeds for _ in range(10))
 
 
 def test_readers_in_other_languages() -> None:
