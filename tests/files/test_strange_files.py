@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import io
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -227,7 +229,7 @@ def test_bad_tsplib(size: str, form: str, body: str, message: str, tmp_path: Pat
         ("1000000000000", "1", "expected a graph that fits in memory, got 1,000,000,000,000 nodes in its line 'p sp'"),
         ("²", "1", "expected a whole number in its line 'p sp', got '²'"),
         ("2", "1_0", "line 2: expected 3 numbers after 'a', got '1 2 1_0'"),
-        ("2", "inf", "weights: expected finite numbers >= 0, got inf from node 0 to 1"),
+        ("2", "inf", "line 2: expected a finite weight >= 0, got 'inf'"),
         ("2", "9" * 3000, "line 2: expected a short line, got"),
     ],
 )
@@ -260,3 +262,31 @@ def test_maps_with_places_off_the_earth(tmp_path: Path) -> None:
     (tmp_path / "m.osm").write_text('<osm version="0.6"><node id="1" lat="411" lon="x" version="1"/></osm>')
     with pytest.raises(InputError, match=r"m\.osm: cannot be read as OpenStreetMap data"):
         read_graph(tmp_path / "m.osm")
+
+
+# Found by fuzzing: osmium 4.3.2 crashes on it.
+CRASHING = (
+    "AAAADQoJT1NNSGVhZGVyGBwQEBoYeJxT4vMvzg1OzkjNTdQNM9AzAwApIgTIAAAACwoHT1NNRGF0YRhNEEYaSXic42LhYuBiELIT"
+    "suFiZmJi0pLkYmZkZBBiZmBgkAIRSswKDAxazEwMDE7cDZ9/tTMfmMWzfxaPF8f/1qYgBiArCKQKABEzDD8AAAALCgdPU01EYXRh"
+    "GG8QcRpreJzjMuVi4GLPyEzPYEis5OIuSi3OTEnNK8lMzAGKc+QmVhQXpKamcLEXFGXmJhZVcrEZGyjkFmQIWUhJcbALMTJKMTIp"
+    "cXEwCjBIMCgwaDA7sTAxMTED5TiEmBhZpJhY2VBkmZhYAJlEEwk="
+)
+
+
+def test_maps_that_crash_their_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("osmium")
+    (tmp_path / "m.osm.pbf").write_bytes(base64.b64decode(CRASHING))
+    with pytest.raises(InputError, match=r"m\.osm\.pbf: (cannot be read as OpenStreetMap data|expected ways)"):
+        read_graph(tmp_path / "m.osm.pbf")
+    for code, message in ((-11, "the library that reads it crashed"), (-9, "was killed, perhaps for lack of memory")):
+        died = subprocess.CompletedProcess([], code, b"", b"")
+        monkeypatch.setattr("trimetric.graphs.files.osm.separate", lambda _, died=died: died)
+        with pytest.raises(InputError, match=message):
+            read_graph(tmp_path / "m.osm.pbf")
+
+
+def test_numbers_that_float64_does_not_have(tmp_path: Path) -> None:
+    signaling = bytes(16) + bytes([1, 0, 0, 0, 0, 0, 0, 0x80, 0xFF, 0x7F]) + bytes(38)
+    (tmp_path / "d.npy").write_bytes(header("{'descr': '<f16', 'fortran_order': False, 'shape': (2, 2), }") + signaling)
+    with pytest.raises(InputError, match="expected a number >= 0, got nan"):
+        read_matrix_pairs(tmp_path / "d.npy")

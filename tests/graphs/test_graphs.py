@@ -16,7 +16,8 @@ from scipy.sparse.csgraph import dijkstra
 import trimetric as tm
 from trimetric.files.errors import InputError
 from trimetric.graphs import Graph
-from trimetric.graphs.files.osm import BACKWARD, BOTH, ONWARD, direction, for_cars, ground_metres, speed_of
+from trimetric.graphs.files.osm import ground_metres
+from trimetric.graphs.files.osm_process import BACKWARD, BOTH, ONWARD, direction, for_cars, speed_of
 
 PORTO = Path(os.environ.get("TRIMETRIC_PORTO", ROOT.parent / "shared" / "data" / "porto" / "porto_portugal.osm.pbf"))
 

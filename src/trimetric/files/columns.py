@@ -197,7 +197,9 @@ def _codes_of_array(table: Table, name: str, column: NDArray[Any]) -> NDArray[np
 
 def _numbers_of_array(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
     _check_kind(table, name, column, "iuf", "numbers")
-    with np.errstate(over="ignore"):  # numbers beyond float64 become infinite, and are refused as such
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # numbers beyond float64 become infinite, and are refused as such
         return column.astype(np.float64)
 
 

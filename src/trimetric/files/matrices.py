@@ -63,7 +63,9 @@ def read_square(file: Path, *, gaps: bool = False) -> Square:
         raise InputError(f"{file}: expected a name for each column, got none for column {names.index('') + 1}")
     if names is not None and (len(names) != len(values) or len(set(names)) < len(names)):
         raise InputError(f"{file}: expected {len(values)} different names, got {len(set(names))} of {len(names)}")
-    with np.errstate(over="ignore"):  # numbers beyond float64 become infinite, which is for the caller to judge
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # numbers beyond float64 become infinite, which is for the caller to judge
         return Square(values.astype(np.float64), names, place)
 
 

@@ -132,7 +132,9 @@ def _numbers(name: str, value: Any) -> np.ndarray:
     array = np.asarray(value)
     if not (array.dtype == np.bool_ or np.issubdtype(array.dtype, np.number)) or np.iscomplexobj(array):
         raise ValueError(f"{name}: expected real numbers, got dtype {array.dtype}")
-    with np.errstate(over="ignore"):  # numbers that are too large become infinite, and are refused as such
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # numbers that are too large become infinite, and are refused as such
         array = array.astype(np.float64 if name.endswith(("costs", "rewards")) else np.float32)
     bad = int((~np.isfinite(array)).sum())
     if bad:
