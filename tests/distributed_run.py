@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import torch
-from test_training import problem
 from torch import nn
 
 import trimetric as tm
+
+sys.path.insert(0, str(Path(__file__).parent / "training"))
+from test_training import problem
 
 
 def train(checkpoint: Path | None, die: bool) -> dict[str, object]:

@@ -154,7 +154,7 @@ FIT: dict[str, Case] = {
     "watch a tensor": (lambda: fit(watch={"a": pairs}), "watch['a']: expected a tuple (pairs, targets), got Tensor"),
     "loss by name": (
         lambda: fit(loss="squared"),
-        "loss: expected an CustomLoss, got str; TrainingConfig(loss=...) takes",
+        "loss: expected a CustomLoss, got str; TrainingConfig(loss=...) takes",
     ),
     "bootstrap": (lambda: fit(bootstrap=1), "bootstrap: expected a Teacher, got int"),
     "probe": (lambda: fit(probe=1), "probe: expected a Probe, got int"),

@@ -41,8 +41,8 @@ def triangle() -> tm.graphs.Graph:
 
 PYTHON = {
     "sklearn": (
-        lambda: tm.estimators.TriangleMetric,
-        "trimetric.integrations.sklearn.estimators",
+        lambda: tm.integrations.sklearn.DistanceRegressor,
+        "trimetric.integrations.sklearn",
         "trimetric.integrations.sklearn.estimators needs",
         "sklearn",
     ),
@@ -59,7 +59,7 @@ PYTHON = {
         "onnx",
     ),
     "gymnasium": (
-        lambda: tm.values.GridEnvironment,
+        lambda: tm.rl.GridEnvironment,
         "trimetric.rl.worlds.environment",
         "an environment needs",
         "values",
@@ -95,7 +95,7 @@ def test_in_python(library: str, block) -> None:
         *(
             {
                 "sklearn": (
-                    "trimetric.integrations.sklearn.estimators",
+                    "trimetric.integrations.sklearn",
                     "trimetric.integrations.sklearn.pair_estimator",
                 )
             }.get(library, (forgotten,))

@@ -236,7 +236,7 @@ def _here(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(inputs / "usual cache"))
     # What is written matters here, not how long it takes.
     monkeypatch.setattr(
-        import_module("trimetric.export"), "export", lambda model, file: file.write_text(str(model.ids))
+        import_module("trimetric.models.export"), "export", lambda model, file: file.write_text(str(model.ids))
     )
 
 

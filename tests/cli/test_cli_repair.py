@@ -175,7 +175,7 @@ def test_repair_shows_gap_and_violation(capsys: pytest.CaptureFixture[str], monk
 
 SLOW = """
 import os, signal, sys
-import trimetric.progress as progress
+import trimetric._support.progress as progress
 from trimetric.cli import main
 progress.LINE_SECONDS = 0.0
 sys.exit(main())

@@ -146,7 +146,7 @@ def test_own_maps_and_wrong_arguments() -> None:
     with pytest.raises(ValueError, match=r"action: expected a whole number from 0 to 3, got 7"):
         environment.unwrapped.step(7)
     with pytest.raises(ValueError, match=r"render_mode: expected one of rgb_array, ansi or None, got 'film'"):
-        tm.values.GridEnvironment(FOUR_ROOM, render_mode="film")  # type: ignore[arg-type]
+        tm.rl.GridEnvironment(FOUR_ROOM, render_mode="film")  # type: ignore[arg-type]
 
 
 def test_without_gymnasium_only_the_environments_are_missing() -> None:
@@ -154,11 +154,11 @@ def test_without_gymnasium_only_the_environments_are_missing() -> None:
 import sys
 sys.modules["gymnasium"] = None
 import trimetric as tm
-print(tm.values.World("Maze").num_states)
+print(tm.rl.World("Maze").num_states)
 try:
-    tm.values.GridEnvironment
+    tm.rl.GridEnvironment
 except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["50", "the environments need Gymnasium: pip install 'trimetric[values]'"]
+    assert done.stdout.split("\n")[:2] == ["50", 'an environment needs gymnasium: pip install "trimetric[values]"']

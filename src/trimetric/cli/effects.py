@@ -1,7 +1,7 @@
 """Options that would have no effect are refused: nobody should believe that they had one.
 
 Each command has a table `effects` of the options that do something in some modes only.  An option without an entry has
-an effect in every mode; `tests/test_cli_options.py` tries all of them.
+an effect in every mode; `tests/cli/test_cli_options.py` tries all of them.
 """
 
 from __future__ import annotations

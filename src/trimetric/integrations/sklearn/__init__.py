@@ -1,3 +1,5 @@
 """scikit-learn estimators that learn a distance, and a distance as a metric of scikit-learn."""
 
 from trimetric.integrations.sklearn.estimators import DistanceRegressor as DistanceRegressor
+from trimetric.integrations.sklearn.estimators import LearnedMetricTransformer as LearnedMetricTransformer
+from trimetric.integrations.sklearn.metric_callable import MetricCallable as MetricCallable
