@@ -24,7 +24,7 @@ from typing import Annotated
 
 import tyro
 
-from reproduction.frame.registry import EXPERIMENTS, find
+from reproduction.experiments import EXPERIMENTS, find_experiment
 
 HERE = Path(__file__).parent
 SCALE = tyro.conf.create_mutex_group(required=False)
@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     if message := _mistake(options):
         print(f"python -m reproduction: {message}", file=sys.stderr)
         return 2
-    from reproduction import commands  # torch is imported from here on
+    from reproduction import commands
 
     names = [name for name in options.what if name not in COMMANDS]
     if "all" in options.what:
@@ -94,7 +94,7 @@ def _mistake(options: Options) -> str:
     for name in options.what:
         if name not in COMMANDS:
             try:
-                find(name)
+                find_experiment(name)
             except KeyError:
                 return f"what: expected some of {', '.join((*EXPERIMENTS, *COMMANDS))}, got {name!r}"
     if options.jobs is not None and options.jobs < 1:

@@ -11,13 +11,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from reproduction.experiments import EXPERIMENTS, find_experiment
 from reproduction.frame.executors import Cores, DaskCluster, Executor
 from reproduction.frame.experiment import Scale
 from reproduction.frame.ledger import Ledger
-from reproduction.frame.registry import EXPERIMENTS, find
-from reproduction.frame.selection import selected
+from reproduction.frame.selection import select_cells
 from reproduction.frame.show import show
-from reproduction.frame.sweep import sweep
 
 
 def ledger_of(name: str, results: Path) -> Ledger:
@@ -37,17 +36,19 @@ def run(
     out: Path,
 ) -> int:
     """Run experiments one after the other; gives the exit code."""
+    from reproduction.frame.sweep import sweep  # imports torch, which `list` does without
+
     console, errors = Console(width=None if sys.stdout.isatty() else 150), Console(stderr=True)
     executor: Executor = DaskCluster(dask) if dask else Cores(jobs)
     failed = False
     for name in names:
         try:
-            experiment = find(name).load()
+            experiment = find_experiment(name).load()
         except (ImportError, AttributeError) as error:
             print(f"python -m reproduction: what: expected module:Class, got {name!r}: {error}", file=sys.stderr)
             return 2
         try:
-            cells = selected(experiment.cells(scale, seeds), only)
+            cells = select_cells(experiment.cells(scale, seeds), only)
         except ValueError as error:
             print(f"python -m reproduction: {error}", file=sys.stderr)
             return 2
@@ -88,12 +89,12 @@ def show_list(results: Path) -> None:
         table.add_column(column, justify="right" if column.startswith("runs") else "left")
     for name, entry in EXPERIMENTS.items():
         runs = len(ledger_of(name, results).keys())
-        table.add_row(name, entry.about, "\n".join(entry.makes), str(runs))
+        table.add_row(name, entry.about, "\n".join(entry.sections), str(runs))
     Console().print(table)
 
 
 def write_report(results: Path, page: Path) -> None:
-    from reproduction.report.page import write
+    from reproduction.report.page import write_page
 
-    write(results, page)
+    write_page(EXPERIMENTS, results, page)
     Console().print(f"Wrote {page} ({page.stat().st_size / 1024:.0f} KiB)", highlight=False, soft_wrap=True)

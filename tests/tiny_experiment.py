@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from reproduction.frame.experiment import Experiment, Result, Scale
 from reproduction.frame.rows import Row, pick
-from reproduction.frame.tables import Column, Table, measured
+from reproduction.frame.tables import Column, Table, summarize
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Tiny(Experiment[Cell]):
                 title="Tiny",
                 columns=[Column("MSE")],
                 rows=["1", "2", "3"],
-                cells={(str(size), "MSE"): measured(pick(rows, "mse", {"size": size})) for size in (1, 2, 3)},
+                cells={(str(size), "MSE"): summarize(pick(rows, "mse", {"size": size})) for size in (1, 2, 3)},
             )
         ]
 

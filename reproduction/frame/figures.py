@@ -6,9 +6,10 @@ import base64
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-from matplotlib.figure import Figure as Plot
+if TYPE_CHECKING:  # imported where it is used: `python -m reproduction list` draws nothing
+    from matplotlib.figure import Figure as Plot
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Figure:
 
     def data_uri(self) -> str:
         """As SVG inside a URI, so that a page holds it without a request; the same bytes for the same rows."""
+        import matplotlib as mpl
+
         buffer = io.BytesIO()
         with mpl.rc_context({"svg.hashsalt": "trimetric"}):
             self.plot.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})

@@ -12,34 +12,31 @@ FILE = Path(__file__).parents[1] / "paper_values.toml"
 Printed = Decimal | int | str
 """A number as printed, or the word that stands in its place ("OOM")."""
 
-TITLES = {
-    "figure_motivation": "Four nodes that no Euclidean space can hold",
-    "figure_2d_norm_balls": "Learned norms of the plane",
-    "table_mn_1": "Metric nearness, 200 x 200 matrices",
-    "table_graph_stats": "The graphs",
-    "table_graph_results": "Shortest paths: test MSE with 50,000 training pairs",
-    "figure_value_it_viz": "Value functions: errors and success by cell",
-    "figure_value_it_sparsity": "Value functions: success (SPL) by the fraction of goals seen",
-    "table_computation": "Computation time of all pairs, ms by mini-batch",
-    "table_2d_norm_results": "Norms of the plane: test MSE at norm value 1",
-    "table_2d_norm_results_2": "Norms of the plane: test MSE at norm value 2",
-    "table_2d_norm_results_0.5": "Norms of the plane: test MSE at norm value 0.5",
-    "figure_2d_norm_balls_appendix_squares": "Learned norms: the square and the diamond",
-    "figure_2d_norm_balls_appendix_hull": "Learned norms: random hulls",
-    "figure_mn_curves": "Metric nearness: learning curves",
-    "figure_symmetric_graph_learning_curves": "Symmetric graphs: learning curves",
-    "figure_asymmetric_graph_learning_curves": "Asymmetric graphs: learning curves",
-    "figure_value_it_dataset": "Value functions: the environments",
-    "table_vi_arches": "Value functions: the architectures (settings)",
-    "figure_value_it_sparsity_app": "Value functions: SPL and MSE, training and test",
-    "figure_value_iteration_value_heatmaps": "Value functions: learned values",
-    "figure_value_iteration_se_heatmaps": "Value functions: squared errors",
-    "figure_value_iteration_spl_heatmaps": "Value functions: SPL",
-    "table_graph_astar": "Beyond the paper: its search on directed graphs",
-    "table_value_search": "Beyond the paper: the search for a head of value functions",
-    "table_leaderboard_ranks": "Beyond the paper: the leaderboard of heads",
-}
-"""Every table with numbers and every figure with results, by label, in the order of the paper; then what it lacks."""
+LABELS = (
+    "figure_motivation",
+    "figure_2d_norm_balls",
+    "table_mn_1",
+    "table_graph_stats",
+    "table_graph_results",
+    "figure_value_it_viz",
+    "figure_value_it_sparsity",
+    "table_computation",
+    "table_2d_norm_results",
+    "table_2d_norm_results_2",
+    "table_2d_norm_results_0.5",
+    "figure_2d_norm_balls_appendix_squares",
+    "figure_2d_norm_balls_appendix_hull",
+    "figure_mn_curves",
+    "figure_symmetric_graph_learning_curves",
+    "figure_asymmetric_graph_learning_curves",
+    "figure_value_it_dataset",
+    "table_vi_arches",
+    "figure_value_it_sparsity_app",
+    "figure_value_iteration_value_heatmaps",
+    "figure_value_iteration_se_heatmaps",
+    "figure_value_iteration_spl_heatmaps",
+)
+"""every table with numbers and every figure with results, in the order of the paper"""
 
 SETTINGS = ("table_vi_arches",)
 """tables of settings: what is printed there is used, not measured"""
@@ -56,7 +53,7 @@ def labels() -> list[str]:
     return list(_tables())
 
 
-def printed(label: str) -> dict[str, dict[str, Printed]]:
+def printed_values(label: str) -> dict[str, dict[str, Printed]]:
     """What is printed in a table or figure, by row and column; empty where it prints no number."""
     return _tables().get(label, {})
 

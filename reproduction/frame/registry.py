@@ -1,10 +1,18 @@
-"""The experiments by name.  Their files import torch; this one does not, so that help and errors come at once."""
+"""What an experiment says about itself before its code is imported.
+
+Each folder `experiments/<name>/` declares its experiments in its `__init__.py`.  A declaration imports neither torch
+nor matplotlib, so that `--help`, `list` and error messages appear at once.
+"""
 
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from reproduction.frame.paper import LABELS
 
 if TYPE_CHECKING:
     from reproduction.frame.experiment import Experiment
@@ -12,93 +20,50 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """Where an experiment is and what it is about."""
+    """The declaration of one experiment.
 
+    Only the name and the target are required: an experiment without `sections` is shown in one section of the report,
+    under its `about` or else its name.
+    """
+
+    name: str
+    """name of the command and of the ledger; the same as the `name` of the class"""
     target: str
-    """module:Class"""
-    about: str
-    makes: tuple[str, ...]
-    """labels of the paper's tables and figures"""
+    """where the class is, as `module:Class`"""
+    about: str = ""
+    """what it is, in a line of `python -m reproduction list`"""
+    sections: Mapping[str, str] = field(default_factory=dict)
+    """titles of the report's sections, by label: a table or figure of the paper (`paper.LABELS`) or a new label.
+
+    A table or figure of the experiment is shown in the section with its label; if there is none, in the section of the
+    table or figure before it, or in the first one.
+    """
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The sections; where none are declared, one for the whole experiment."""
+        return self.sections or {self.name: self.about or self.name}
 
     def load(self) -> Experiment[Any]:
+        """Import the experiment and create it."""
         module, _, name = self.target.partition(":")
         return getattr(importlib.import_module(module), name)()
 
 
-EXPERIMENTS: dict[str, Entry] = {
-    "figure1": Entry(
-        "reproduction.experiments.figure1.experiment:Figure1",
-        "the four-node graph that no Euclidean space can hold",
-        ("figure_motivation",),
-    ),
-    "norms-2d": Entry(
-        "reproduction.experiments.norms_2d.experiment:Norms2D",
-        "random norms of the plane, learned from 16 or 128 vectors",
-        (
-            "table_2d_norm_results",
-            "table_2d_norm_results_2",
-            "table_2d_norm_results_0.5",
-            "figure_2d_norm_balls",
-            "figure_2d_norm_balls_appendix_squares",
-            "figure_2d_norm_balls_appendix_hull",
-        ),
-    ),
-    "nearness": Entry(
-        "reproduction.experiments.nearness.experiment:Nearness",
-        "metric nearness: triangle fixing, learned metrics and the exact optimum",
-        ("table_mn_1", "figure_mn_curves"),
-    ),
-    "graphs": Entry(
-        "reproduction.experiments.graphs.experiment:Graphs",
-        "shortest paths of six graphs from noisy landmarks; without a flag, our fast protocol",
-        (
-            "table_graph_stats",
-            "table_graph_results",
-            "figure_symmetric_graph_learning_curves",
-            "figure_asymmetric_graph_learning_curves",
-        ),
-    ),
-    "graphs-astar": Entry(
-        "reproduction.experiments.graphs.astar:GraphsAstar",
-        "what the paper's search returns on directed graphs",
-        ("table_graph_astar",),
-    ),
-    "leaderboard": Entry(
-        "reproduction.experiments.leaderboard.experiment:Leaderboard",
-        "every head on graphs, matrices to repair and norms: ranks, times, which to use when",
-        ("table_leaderboard_ranks",),
-    ),
-    "values": Entry(
-        "reproduction.experiments.values.experiment:Values",
-        "value functions of grid worlds: planning to goals never trained on",
-        (
-            "figure_value_it_sparsity",
-            "figure_value_it_viz",
-            "figure_value_it_dataset",
-            "table_vi_arches",
-            "figure_value_it_sparsity_app",
-            "figure_value_iteration_value_heatmaps",
-            "figure_value_iteration_se_heatmaps",
-            "figure_value_iteration_spl_heatmaps",
-        ),
-    ),
-    "values-search": Entry(
-        "reproduction.experiments.values.search:ValuesSearch",
-        "which head plans best, on goals held out of the training goals",
-        ("table_value_search",),
-    ),
-    "pairwise-time": Entry(
-        "reproduction.experiments.computation_time.experiment:ComputationTime",
-        "computation time of all pairs, from the benchmarks' results",
-        ("table_computation",),
-    ),
-}
+def discover(package: str) -> dict[str, Entry]:
+    """Collect the declarations of all experiments in a package.
+
+    Args:
+        package: full name of a package whose sub-packages have a tuple `EXPERIMENTS` of entries; others are ignored.
+
+    Returns:
+        The entries by name: first those that make parts of the paper, in its order, then the others.
+    """
+    folder = importlib.import_module(package)
+    modules = [importlib.import_module(f"{package}.{found.name}") for found in pkgutil.iter_modules(folder.__path__)]
+    entries = [entry for module in modules for entry in getattr(module, "EXPERIMENTS", ())]
+    return {entry.name: entry for entry in sorted(entries, key=_place)}
 
 
-def find(name: str) -> Entry:
-    """An experiment of this project, or one of your own as `module:Class`."""
-    if name in EXPERIMENTS:
-        return EXPERIMENTS[name]
-    if ":" in name:
-        return Entry(name, "your own", ())
-    raise KeyError(name)
+def _place(entry: Entry) -> int:
+    return min((LABELS.index(label) for label in entry.sections if label in LABELS), default=len(LABELS))

@@ -42,7 +42,7 @@ def pick(rows: list[Row], metric: str, where: Mapping[str, Any]) -> list[Row]:
     ]
 
 
-def longest(rows: list[Row]) -> list[Row]:
+def longest_trained(rows: list[Row]) -> list[Row]:
     """The rows of the configuration that was trained longest; of two, the one with more seeds.
 
     A ledger may hold quick runs beside full ones; they are never averaged.  Where a run reported a metric after

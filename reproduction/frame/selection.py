@@ -8,7 +8,7 @@ from typing import Any
 from reproduction.frame.experiment import C, settings
 
 
-def selected(cells: Sequence[C], only: Sequence[str]) -> list[C]:
+def select_cells(cells: Sequence[C], only: Sequence[str]) -> list[C]:
     """The cells that have, for each `NAME=VALUE` or `NAME=VALUE,VALUE`, one of these values."""
     chosen = list(cells)
     for word in only:

@@ -10,7 +10,7 @@ from rich.table import Table as Grid
 
 from reproduction.frame.experiment import Experiment
 from reproduction.frame.rows import Row
-from reproduction.frame.tables import Column, Measured, Table, ours, spread, written
+from reproduction.frame.tables import Column, Measured, Table, format_printed, format_spread, format_value
 
 
 def show(experiment: Experiment[Any], rows: list[Row], console: Console, out: Path) -> None:
@@ -40,7 +40,7 @@ def grid(table: Table) -> Grid:
             line.append(_text(table.cells.get((row, column.name)), column))
             if table.has_paper(column):
                 printed = table.printed(row, column.name)
-                line.append("" if printed is None else written(printed))
+                line.append("" if printed is None else format_printed(printed))
         out.add_row(*line)
     return out
 
@@ -48,4 +48,8 @@ def grid(table: Table) -> Grid:
 def _text(cell: Measured | str | None, column: Column) -> str:
     if cell is None or isinstance(cell, str):
         return cell or ""
-    return ours(cell, column) if cell.statistic == "best" else f"{ours(cell, column)} {spread(cell, column)}".strip()
+    return (
+        format_value(cell, column)
+        if cell.statistic == "best"
+        else f"{format_value(cell, column)} {format_spread(cell, column)}".strip()
+    )

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from reproduction.frame.paper import Printed, last_digit, printed
-from reproduction.frame.rows import Row, longest
+from reproduction.frame.paper import Printed, last_digit, printed_values
+from reproduction.frame.rows import Row, longest_trained
 
 Verdict = Literal["beats", "matches", "misses"]
 Statistic = Literal["mean", "best"]
@@ -31,9 +31,9 @@ class Measured:
     """configuration and seed of each"""
 
 
-def measured(rows: list[Row], statistic: Statistic = "mean") -> Measured | None:
+def summarize(rows: list[Row], statistic: Statistic = "mean") -> Measured | None:
     """The mean (or the smallest value: best of several starts) of the longest-trained rows; None without rows."""
-    chosen = longest(rows)
+    chosen = longest_trained(rows)
     if not chosen:
         return None
     values = [float(row.value) for row in chosen]
@@ -91,7 +91,7 @@ class Table:
     paper: dict[str, dict[str, Printed]] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "paper", printed(self.label))
+        object.__setattr__(self, "paper", printed_values(self.label))
         names = {column.name for column in self.columns}
         if stray := [cell for cell in self.cells if cell[0] not in self.rows or cell[1] not in names]:
             raise ValueError(f"cells: expected rows of {self.rows} and columns of {sorted(names)}, got {stray[0]}")
@@ -132,7 +132,7 @@ class Table:
         return {run for cell in self.cells.values() if isinstance(cell, Measured) for run in cell.runs}
 
 
-def written(value: Printed) -> str:
+def format_printed(value: Printed) -> str:
     """A printed number as a reader expects it: 0.057, 3.4e-5, 278,000."""
     if isinstance(value, str):
         return value
@@ -142,7 +142,7 @@ def written(value: Printed) -> str:
     return _short(f"{number:e}")
 
 
-def ours(cell: Measured, column: Column) -> str:
+def format_value(cell: Measured, column: Column) -> str:
     """Our number as the column wants it; three digits of it as 1.00 and 1,180 rather than 1 and 1.18e3."""
     if column.format != ".3g" or not math.isfinite(cell.value) or cell.value == int(cell.value) < 1000:
         return _short(format(cell.value, column.format))
@@ -151,7 +151,7 @@ def ours(cell: Measured, column: Column) -> str:
     return _short(format(cell.value, "#.3g").rstrip("."))
 
 
-def spread(cell: Measured, column: Column) -> str:
+def format_spread(cell: Measured, column: Column) -> str:
     """How far the seeds are apart; empty for a single one."""
     if cell.statistic == "best":
         return f"worst {_short(format(cell.worst, column.format))}" if cell.seeds > 1 else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,10 @@ from markupsafe import Markup, escape
 import trimetric
 from reproduction.frame.experiment import SCALES, Experiment, key_of
 from reproduction.frame.ledger import Ledger
-from reproduction.frame.paper import SETTINGS, TITLES, printed
-from reproduction.frame.registry import EXPERIMENTS
+from reproduction.frame.paper import LABELS, SETTINGS, printed_values
+from reproduction.frame.registry import Entry
 from reproduction.frame.rows import Row
-from reproduction.frame.tables import Column, Measured, Table, ours, spread, written
+from reproduction.frame.tables import Column, Measured, Table, format_printed, format_spread, format_value
 
 HERE = Path(__file__).parent
 DEVIATIONS = HERE.parents[1] / "docs" / "deviations.md"
@@ -75,17 +76,24 @@ class Section:
     notes: list[str]
 
 
-def write(results: Path, page: Path) -> None:
-    """Read the ledgers in `results` and write the page."""
+def write_page(experiments: Mapping[str, Entry], results: Path, page: Path) -> None:
+    """Write the report.
+
+    Args:
+        experiments: what it shows, by name.
+        results: folder of the ledgers.
+        page: file to write.
+    """
     verdicts: Counter[str] = Counter()
     made: dict[str, Section] = {}
     commits: set[str] = set()
-    for name, entry in EXPERIMENTS.items():
+    for name, entry in experiments.items():
         rows = Ledger(results / f"{name}.jsonl").rows()
         commits |= {row.commit for row in rows}
-        for section in _sections(entry.load(), entry.makes, rows, verdicts):
+        for section in _sections(entry.load(), entry.titles, rows, verdicts):
             made[section.label] = section
-    sections = [made.get(label) or _unmade(label, verdicts) for label in TITLES]
+    paper = [made.pop(label, None) or _unmade(label, verdicts) for label in LABELS]
+    sections = [*paper, *made.values()]
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -101,12 +109,16 @@ def write(results: Path, page: Path) -> None:
 
 
 def _sections(
-    experiment: Experiment[Any], labels: tuple[str, ...], rows: list[Row], verdicts: Counter[str]
+    experiment: Experiment[Any], titles: Mapping[str, str], rows: list[Row], verdicts: Counter[str]
 ) -> list[Section]:
-    """A section for each label that the experiment makes; what has another label goes with the one before it."""
-    tables: dict[str, list[TableView]] = {label: [] for label in labels}
-    figures: dict[str, list[FigureView]] = {label: [] for label in labels}
-    home = labels[0]
+    """Sort the tables and figures of an experiment into its sections; one with another label follows the one before it.
+
+    Args:
+        titles: the titles of the sections by label, at least one.
+    """
+    tables: dict[str, list[TableView]] = {label: [] for label in titles}
+    figures: dict[str, list[FigureView]] = {label: [] for label in titles}
+    first = home = next(iter(titles))
     runs: set[tuple[str, int]] = set()
     for table in experiment.tables(rows):
         home = table.label if table.label in tables else home
@@ -114,21 +126,20 @@ def _sections(
         made_by = table.command or _command(experiment, table.runs)
         if table.rows:
             tables[home].append(_table(table, made_by, verdicts))
-    home = labels[0]
+    home = first
     command = _command(experiment, runs or {(row.config, row.seed) for row in rows})
     for figure in experiment.figures(rows):
         home = figure.label if figure.label in figures else home
         figures[home].append(FigureView(figure.title, figure.alt, figure.data_uri(), figure.broad, command))
     notes = [note for note in experiment.notes(rows) if note]
     sections = []
-    for label in labels:
+    for label, title in titles.items():
         there = figures[label] or any(
             cell.sort for table in tables[label] for _, cells in table.lines for cell in cells
         )
         made_by = tables[label][0].command if tables[label] else command
         status = "" if there else f"No runs yet: {made_by} makes it."
-        here = notes if label == labels[0] else []
-        sections.append(Section(label, TITLES[label], status, tables[label], figures[label], here))
+        sections.append(Section(label, title, status, tables[label], figures[label], notes if label == first else []))
     return sections
 
 
@@ -152,19 +163,19 @@ def _command(experiment: Experiment[Any], runs: set[tuple[str, int]]) -> str:
 
 def _unmade(label: str, verdicts: Counter[str]) -> Section:
     """The paper's numbers alone, where no experiment makes the table yet."""
-    values = printed(label)
+    values = printed_values(label)
     tables = []
     if values:
         columns = list(dict.fromkeys(column for row in values.values() for column in row))
         table = Table(
             label=label,
-            title=TITLES[label],
+            title=label,
             columns=[Column(name, better=None if label in SETTINGS else "lower") for name in columns],
             rows=list(values),
             cells={},
         )
         tables.append(_table(table, "", verdicts))
-    return Section(label, TITLES[label], "No experiment makes this yet.", tables, [], [])
+    return Section(label, label, "No experiment makes this yet.", tables, [], [])
 
 
 def _table(table: Table, command: str, verdicts: Counter[str]) -> TableView:
@@ -195,15 +206,15 @@ def _told_once(lines: list[tuple[str, list[CellView]]]) -> tuple[list[tuple[str,
 
 def _cell(table: Table, row: str, column: Column) -> CellView:
     cell, paper = table.cells.get((row, column.name)), table.printed(row, column.name)
-    theirs = "" if paper is None else written(paper)
+    theirs = "" if paper is None else format_printed(paper)
     if cell is None:
         return CellView("no run", "", paper=theirs)
     if isinstance(cell, str):
         return CellView(cell, cell, paper=theirs, is_text=not _NUMBER.fullmatch(cell))
     return CellView(
-        value=ours(cell, column),
+        value=format_value(cell, column),
         sort=repr(cell.value),
-        spread="" if cell.statistic == "best" else spread(cell, column),
+        spread="" if cell.statistic == "best" else format_spread(cell, column),
         paper=theirs,
         verdict=table.verdict(row, column) or "",
         behind=_behind(cell, column, table.trained_in),
@@ -215,7 +226,7 @@ def _behind(cell: Measured, column: Column, trained_in: str) -> tuple[str, ...]:
         return ()
     lines = ["1 seed" if cell.seeds == 1 else f"{cell.seeds} seeds"]
     if cell.statistic == "best" and cell.seeds > 1:
-        lines = [f"best of {cell.seeds} seeds", spread(cell, column)]
+        lines = [f"best of {cell.seeds} seeds", format_spread(cell, column)]
     return (*lines, f"{cell.epochs:,} {trained_in}") if cell.epochs else tuple(lines)
 
 

@@ -11,7 +11,7 @@ from tiny_experiment import Cell
 
 from reproduction.frame.experiment import Key, Result, key_of, settings
 from reproduction.frame.ledger import Ledger, Run
-from reproduction.frame.rows import Row, longest
+from reproduction.frame.rows import Row, longest_trained
 
 
 def run(seed: int, parts: int = 3) -> Run:
@@ -145,6 +145,6 @@ def test_longest_takes_the_longest_trained_configuration_and_never_mixes() -> No
 
     quick = [row("quick", seed, 10, 9.0) for seed in range(5)]
     full = [row("full", 1, 500, 3.0), row("full", 1, 1000, 2.0), row("full", 0, 800, 1.0)]
-    assert [(r.seed, r.value) for r in longest(quick + full)] == [(0, 1.0), (1, 2.0)]
-    assert len(longest(quick)) == 5
-    assert longest([]) == []
+    assert [(r.seed, r.value) for r in longest_trained(quick + full)] == [(0, 1.0), (1, 2.0)]
+    assert len(longest_trained(quick)) == 5
+    assert longest_trained([]) == []

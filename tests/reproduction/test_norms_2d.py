@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from reproduction.data.plane_norms import KINDS, VALUES, ball, dataset
 from reproduction.experiments.norms_2d.claims import claims
 from reproduction.experiments.norms_2d.experiment import Norms2D
 from reproduction.experiments.norms_2d.tables import error_of
-from reproduction.frame.plane_norms import KINDS, VALUES, ball, dataset
 from reproduction.frame.rows import Row
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from places import ROOT
 
-from reproduction.frame.paper import SETTINGS, TITLES, labels, last_digit, paper_values, printed
+from reproduction.frame.paper import LABELS, SETTINGS, labels, last_digit, paper_values, printed_values
 
 # Tables of the paper that print numbers, with how many; `table_norm_props` prints none, and
 # `table_graph_stats_and_results` is the frame around two others.
@@ -27,7 +27,7 @@ NUMBERS = {
 
 def test_every_table_is_there_with_all_its_numbers() -> None:
     assert {label: sum(map(len, paper_values(label).values())) for label in labels()} == NUMBERS
-    assert set(NUMBERS) <= set(TITLES)
+    assert set(NUMBERS) <= set(LABELS)
     assert set(SETTINGS) <= set(NUMBERS)
 
 
@@ -58,20 +58,20 @@ def test_every_table_is_there_with_all_its_numbers() -> None:
     ],
 )
 def test_cells(label: str, row: str, column: str, value: str) -> None:
-    found = printed(label)[row][column]
+    found = printed_values(label)[row][column]
     assert isinstance(found, Decimal | int)
     assert Decimal(found).as_tuple() == Decimal(value).as_tuple()  # the digits too
     assert paper_values(label)[row][column] == float(value)
 
 
 def test_words_are_kept_and_are_no_numbers() -> None:
-    assert printed("table_computation")["DN 3x600"]["2048"] == "OOM"
+    assert printed_values("table_computation")["DN 3x600"]["2048"] == "OOM"
     assert "2048" not in paper_values("table_computation")["DN 3x600"]
 
 
 def test_rows_of_a_table_have_the_same_columns() -> None:
     for label in set(labels()) - set(SETTINGS):
-        assert len({tuple(row) for row in printed(label).values()}) == 1
+        assert len({tuple(row) for row in printed_values(label).values()}) == 1
 
 
 @pytest.mark.parametrize(

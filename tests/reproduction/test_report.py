@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
+from reproduction.experiments import EXPERIMENTS
 from reproduction.experiments.figure1.experiment import Cell, Figure1
 from reproduction.frame.experiment import Result, key_of, settings
 from reproduction.frame.ledger import Ledger, Run
-from reproduction.frame.paper import TITLES
-from reproduction.frame.registry import EXPERIMENTS
-from reproduction.report.page import _command, _deviations, write
+from reproduction.frame.paper import LABELS
+from reproduction.frame.registry import Entry
+from reproduction.report.page import _command, _deviations, write_page
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
@@ -41,26 +42,50 @@ def made_up(cell: Cell) -> Run:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     Ledger(folder / "figure1.jsonl").append([made_up(cell) for cell in Figure1().cells("default", None)])
-    write(folder, folder / "sub" / "report.html")
+    write_page(EXPERIMENTS, folder, folder / "sub" / "report.html")
     return folder / "sub" / "report.html"
 
 
 def test_every_table_and_figure_of_the_paper_has_its_place(report: Path) -> None:
     text = report.read_text()
-    assert re.findall(r'<h2 id="([^"]+)"', text) == [*TITLES, "deviations"]
+    beyond = ["table_graph_astar", "table_leaderboard_ranks", "table_value_search"]
+    assert re.findall(r'<h2 id="([^"]+)"', text) == [*LABELS, *beyond, "deviations"]
+    for entry in EXPERIMENTS.values():
+        for label, title in entry.sections.items():
+            assert f'<h2 id="{label}">{title}</h2>' in text
     assert "paper 211.8" in text  # without runs, the paper's numbers stand alone
     assert "no run" in text
     assert "No experiment makes this yet." not in text
     assert "python -m benchmarks pairwise --save" in text
 
 
-def test_a_table_without_an_experiment_has_its_place_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reproduction.report.page.EXPERIMENTS", {"figure1": EXPERIMENTS["figure1"]})
-    write(tmp_path, tmp_path / "report.html")
+def test_a_table_without_an_experiment_has_its_place_too(tmp_path: Path) -> None:
+    write_page({"figure1": EXPERIMENTS["figure1"]}, tmp_path, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
-    assert re.findall(r'<h2 id="([^"]+)"', text) == [*TITLES, "deviations"]
+    assert re.findall(r'<h2 id="([^"]+)"', text) == [*LABELS, "deviations"]
     assert "paper 211.8" in text
     assert "No experiment makes this yet." in text
+
+
+@pytest.mark.parametrize(("about", "title"), [("", "tiny"), ("An experiment of mine", "An experiment of mine")])
+def test_an_experiment_without_titles_has_a_section_of_its_own(tmp_path: Path, about: str, title: str) -> None:
+    tiny = Entry("tiny", "tiny_experiment:Tiny", about)
+    write_page({"tiny": tiny}, tmp_path, tmp_path / "report.html")
+    empty = (tmp_path / "report.html").read_text()
+    assert re.findall(r'<h2 id="([^"]+)"', empty) == [*LABELS, "tiny", "deviations"]
+    assert f'<h2 id="tiny">{title}</h2>' in empty
+    assert "No runs yet: python -m reproduction tiny makes it." in empty
+
+    experiment = tiny.load()
+    runs = [
+        Run("tiny", key_of("tiny", cell), settings(cell), experiment.run(cell), 1.0, "0.1.0", "c0ffee")
+        for cell in experiment.cells("quick", (1,))
+    ]
+    Ledger(tmp_path / "tiny.jsonl").append(runs)
+    write_page({"tiny": tiny}, tmp_path, tmp_path / "report.html")
+    full = (tmp_path / "report.html").read_text()
+    assert "No runs yet: python -m reproduction tiny makes it." not in full
+    assert "<b>2.10</b>" in full
 
 
 def test_cells_say_what_stands_behind_them(report: Path) -> None:
@@ -101,7 +126,7 @@ def test_the_command_is_the_one_that_made_it(cells: list[Cell], command: str) ->
 
 
 def test_the_same_rows_make_the_same_page(report: Path, tmp_path: Path) -> None:
-    write(report.parents[1], tmp_path / "again.html")
+    write_page(EXPERIMENTS, report.parents[1], tmp_path / "again.html")
     assert (tmp_path / "again.html").read_bytes() == report.read_bytes()
 
 

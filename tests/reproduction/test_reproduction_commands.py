@@ -10,20 +10,28 @@ import pytest
 from places import ROOT
 
 from reproduction.__main__ import main
-from reproduction.experiments.computation_time.experiment import COMMAND, ComputationTime
+from reproduction.experiments import EXPERIMENTS
+from reproduction.experiments.pairwise_time.experiment import COMMAND, PairwiseTime
 from reproduction.frame.ledger import Ledger
-from reproduction.frame.registry import EXPERIMENTS
+from reproduction.frame.paper import LABELS
+from reproduction.frame.registry import discover
 from reproduction.frame.tables import Measured
 
 
-def test_help_teaches_and_comes_without_torch() -> None:
+def run_without_torch(arguments: list[str]) -> str:
+    """Run a command in a process of its own, check that neither torch nor matplotlib was imported; gives its output."""
     code = (
         "import sys\nfrom reproduction.__main__ import main\n"
-        "try:\n    main(['--help'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        f"try:\n    main({arguments})\nexcept SystemExit as end:\n    assert end.code == 0\n"
         "assert 'torch' not in sys.modules and 'matplotlib' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_help_teaches_and_comes_without_torch() -> None:
+    shown = run_without_torch(["--help"])
     for words in (
         "examples:",
         "python -m reproduction list",
@@ -34,7 +42,7 @@ def test_help_teaches_and_comes_without_torch() -> None:
         "--no-resume",
         "--dask",
     ):
-        assert words in done.stdout
+        assert words in shown
 
 
 @pytest.mark.parametrize(
@@ -89,10 +97,31 @@ def test_run_list_and_rerun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert ledger.read_bytes() != before
 
 
-def test_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list", "--results", str(tmp_path)]) == 0
-    printed = capsys.readouterr().out
+def test_list_comes_without_torch(tmp_path: Path) -> None:
+    printed = run_without_torch(["list", "--results", str(tmp_path)])
     assert all(name in printed for name in EXPERIMENTS)
+
+
+def test_experiments_are_discovered_in_the_order_of_the_paper() -> None:
+    assert list(EXPERIMENTS)[:3] == ["figure1", "norms-2d", "nearness"]
+    made = [label for entry in EXPERIMENTS.values() for label in entry.sections]
+    assert len(made) == len(set(made))  # two experiments never make the same section
+    assert set(LABELS) <= set(made)
+
+
+def test_a_new_experiment_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder, text in {
+        "mine": "",
+        "mine/data": "",  # declares nothing: no experiment
+        "mine/tiny": "from reproduction.frame.registry import Entry\n"
+        "EXPERIMENTS = (Entry('tiny', 'tiny_experiment:Tiny'),)\n",
+    }.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (entry,) = discover("mine").values()
+    assert entry.load().name == "tiny"
+    assert entry.titles == {"tiny": "tiny"}
 
 
 def test_a_failed_cell_is_reported_and_the_exit_code_says_so(
@@ -115,8 +144,8 @@ def test_all_experiments_load_under_their_names() -> None:
         assert entry.load().name == name
 
 
-def test_computation_time_says_what_makes_it_and_reads_what_was_made(tmp_path: Path) -> None:
-    empty, _ = ComputationTime(tmp_path / "results.json").tables([])
+def test_pairwise_time_says_what_makes_it_and_reads_what_was_made(tmp_path: Path) -> None:
+    empty, _ = PairwiseTime(tmp_path / "results.json").tables([])
     assert empty.cells == {}
     assert COMMAND in empty.note
     (tmp_path / "results.json").write_text(
@@ -126,7 +155,7 @@ def test_computation_time_says_what_makes_it_and_reads_what_was_made(tmp_path: P
         '{"architecture": "DN 3x600", "batch": 2048, "backward": false, "milliseconds": 7e4, "definition_ratio": null},'
         '{"architecture": "other", "batch": 32, "backward": false, "milliseconds": 1.0, "definition_ratio": 1.0}]}'
     )
-    times, ratios = ComputationTime(tmp_path / "results.json").tables([])
+    times, ratios = PairwiseTime(tmp_path / "results.json").tables([])
     cell = times.cells["DN 2x400", "32"]
     assert isinstance(cell, Measured)
     assert cell.value == 1.5

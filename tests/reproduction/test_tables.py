@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from reproduction.frame.rows import Row
-from reproduction.frame.tables import Column, Measured, Table, measured, ours, spread, written
+from reproduction.frame.tables import Column, Measured, Table, format_printed, format_spread, format_value, summarize
 
 
 def rows(*values: float, epochs: int = 10) -> list[Row]:
@@ -27,7 +27,7 @@ def verdict(
     other_data: bool = False,
 ) -> str | None:
     """Of values of the paper's table of graphs, where "to", "WN" is 6.6."""
-    cell = measured(rows(*values), "best" if best else "mean")
+    cell = summarize(rows(*values), "best" if best else "mean")
     column_ = Column(column, better=better, tolerance=tolerance)  # type: ignore[arg-type]
     table = Table(
         label="table_graph_results",
@@ -41,14 +41,14 @@ def verdict(
 
 
 def test_measured() -> None:
-    cell = measured(rows(1.0, 2.0, 3.0))
+    cell = summarize(rows(1.0, 2.0, 3.0))
     assert cell is not None
     assert (cell.value, cell.spread, cell.seeds, cell.epochs, cell.worst) == (2.0, 1.0, 3, 10, 3.0)
     assert cell.runs == {("c", 0), ("c", 1), ("c", 2)}
-    best = measured(rows(1.0, 2.0), "best")
+    best = summarize(rows(1.0, 2.0), "best")
     assert best is not None
     assert (best.value, best.spread) == (1.0, None)
-    assert measured([]) is None
+    assert summarize([]) is None
 
 
 def test_verdicts() -> None:
@@ -71,7 +71,7 @@ def test_verdicts() -> None:
 
 def test_what_cannot_be_compared_has_no_verdict() -> None:
     assert verdict(6.2, other_data=True) is None
-    cell = measured(rows(1.0))
+    cell = summarize(rows(1.0))
     column = Column("2048", better="lower")
     table = Table(
         label="table_computation", title="", columns=[column], rows=["DN 3x600"], cells={("DN 3x600", "2048"): cell}
@@ -97,14 +97,14 @@ def test_stray_cells_are_an_error() -> None:
     ],
 )
 def test_written(value: str, text: str) -> None:
-    assert written(Decimal(value)) == text
+    assert format_printed(Decimal(value)) == text
 
 
 def test_ours_and_spread() -> None:
     cell = Measured(1.234e-5, 2e-6, 3, 10, "mean", 2e-5, frozenset())
-    assert (ours(cell, Column("")), spread(cell, Column(""))) == ("1.23e-5", "± 2e-6")
+    assert (format_value(cell, Column("")), format_spread(cell, Column(""))) == ("1.23e-5", "± 2e-6")
     best = Measured(1.0, None, 3, 10, "best", 2.5, frozenset())
-    assert (ours(best, Column("")), spread(best, Column(""))) == ("1", "worst 2.5")
+    assert (format_value(best, Column("")), format_spread(best, Column(""))) == ("1", "worst 2.5")
 
 
 @pytest.mark.parametrize(
@@ -120,6 +120,6 @@ def test_ours_and_spread() -> None:
     ],
 )
 def test_three_digits(value: float, text: str) -> None:
-    cell = measured(rows(value))
+    cell = summarize(rows(value))
     assert cell is not None
-    assert ours(cell, Column("mse")) == text
+    assert format_value(cell, Column("mse")) == text

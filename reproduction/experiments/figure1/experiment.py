@@ -23,11 +23,11 @@ import torch
 from torch import nn
 
 import trimetric as tm
-from reproduction.experiments.figure1 import plots as figure1_plots
+from reproduction.experiments.figure1 import plots
 from reproduction.frame.experiment import Experiment, Result, Scale
 from reproduction.frame.figures import Figure
-from reproduction.frame.rows import Row, longest, pick
-from reproduction.frame.tables import Column, Table, measured
+from reproduction.frame.rows import Row, longest_trained, pick
+from reproduction.frame.tables import Column, Table, summarize
 
 DISTANCES = torch.tensor([[0.0, 1, 1, 2], [1, 0, 2, 1], [1, 2, 0, 1], [2, 1, 1, 0]])
 PAIRS = torch.triu_indices(4, 4, offset=1)
@@ -120,7 +120,7 @@ class Figure1(Experiment[Cell]):
             (name, column): value
             for name in PLANE
             for column, value in {
-                "MSE": measured(pick(rows, "mse", {"model": name, "dim": 2}), "best"),
+                "MSE": summarize(pick(rows, "mse", {"model": name, "dim": 2}), "best"),
                 "triangle defect": _of_best(rows, name, "triangle_defect"),
                 "promises hold": _of_best(rows, name, "promises"),
             }.items()
@@ -147,7 +147,7 @@ class Figure1(Experiment[Cell]):
                 columns=[Column(f"R^{dim}", format=".4f") for dim in dims],
                 rows=list(DIMENSIONS),
                 cells={
-                    (name, f"R^{dim}"): measured(pick(rows, "mse", {"model": name, "dim": dim}), "best")
+                    (name, f"R^{dim}"): summarize(pick(rows, "mse", {"model": name, "dim": dim}), "best")
                     for name in DIMENSIONS
                     for dim in dims
                 },
@@ -158,7 +158,7 @@ class Figure1(Experiment[Cell]):
     def figures(self, rows: list[Row]) -> list[Figure]:
         fits = {name: _best(rows, name) for name in PLANE if name != "MLP (no metric)"}
         balls = {
-            name: figure1_plots.Ball(
+            name: plots.Ball(
                 mse=best.value,
                 points=_same_run(rows, best, "embedding"),
                 norms=_same_run(rows, best, "norm of each direction"),
@@ -172,11 +172,11 @@ class Figure1(Experiment[Cell]):
             name: {
                 dim: best.value
                 for dim in CONFIGS["paper"].our_dims
-                if (best := measured(pick(rows, "mse", {"model": name, "dim": dim}), "best")) is not None
+                if (best := summarize(pick(rows, "mse", {"model": name, "dim": dim}), "best")) is not None
             }
             for name in DIMENSIONS
         }
-        return [figure1_plots.embeddings(balls), figure1_plots.dimensions(errors, EUCLIDEAN_FLOOR)]
+        return [plots.embeddings(balls), plots.dimensions(errors, EUCLIDEAN_FLOOR)]
 
     def notes(self, rows: list[Row]) -> list[str]:
         reports = (_of_best(rows, name, "audit") for name in ("Deep Norm", "MLP (no metric)"))
@@ -205,7 +205,7 @@ def _audit(distance: tm.Distance, points: torch.Tensor, steps: int) -> list[Resu
 
 def _best(rows: list[Row], name: str) -> Row | None:
     """The start with the smallest error in the plane."""
-    return min(longest(pick(rows, "mse", {"model": name, "dim": 2})), key=lambda row: row.value, default=None)
+    return min(longest_trained(pick(rows, "mse", {"model": name, "dim": 2})), key=lambda row: row.value, default=None)
 
 
 def _same_run(rows: list[Row], best: Row, metric: str) -> Any:

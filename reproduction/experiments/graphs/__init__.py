@@ -1,0 +1,25 @@
+"""Shortest paths of graphs (section 3.3, appendix E), and what the paper's own search returns."""
+
+from reproduction.frame.registry import Entry
+
+EXPERIMENTS = (
+    Entry(
+        name="graphs",
+        target="reproduction.experiments.graphs.experiment:Graphs",
+        about="shortest paths of six graphs from noisy landmarks; our fast protocol by default",
+        sections={
+            "table_graph_stats": "The graphs",
+            "table_graph_results": "Shortest paths: test MSE with 50,000 training pairs",
+            "figure_symmetric_graph_learning_curves": "Symmetric graphs: learning curves",
+            "figure_asymmetric_graph_learning_curves": "Asymmetric graphs: learning curves",
+        },
+    ),
+    Entry(
+        name="graphs-astar",
+        target="reproduction.experiments.graphs.astar:GraphsAstar",
+        about="what the paper's search returns on directed graphs",
+        sections={
+            "table_graph_astar": "Beyond the paper: its search on directed graphs",
+        },
+    ),
+)

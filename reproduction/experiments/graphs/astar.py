@@ -18,7 +18,7 @@ from reproduction.experiments.graphs.data import Source, graph_of, load
 from reproduction.frame.experiment import Experiment, Result, Scale
 from reproduction.frame.paper import paper_values
 from reproduction.frame.rows import Row, pick
-from reproduction.frame.tables import Column, Measured, Table, measured
+from reproduction.frame.tables import Column, Measured, Table, summarize
 from trimetric.graphs import Graph, Landmarks, PotentialHeuristic, shortest_path
 
 GRAPHS = ("3dd", "3dr")
@@ -88,8 +88,8 @@ class GraphsAstar(Experiment[Cell]):
                 theirs = paper_values("table_graph_stats")[graph].get(column)
                 if side == 0:
                     cells[f"{name}, paper", column] = "not said" if theirs is None else f"{theirs:g}"
-                cells[f"{name}, exact", column] = measured(pick(rows, f"exact {column}", where)) or "0"
-                cells[f"{name}, {landmarks}, {guide}", column] = measured(pick(rows, column, where))
+                cells[f"{name}, exact", column] = summarize(pick(rows, f"exact {column}", where)) or "0"
+                cells[f"{name}, {landmarks}, {guide}", column] = summarize(pick(rows, column, where))
         return [
             Table(
                 label="table_graph_astar",

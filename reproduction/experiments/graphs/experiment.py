@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from reproduction.experiments.graphs import plots as graphs_plots
-from reproduction.experiments.graphs import tables as graphs_tables
+from reproduction.experiments.graphs import plots, tables
 from reproduction.experiments.graphs.cells import BASELINE, SIZES, Cell, cells_of, small
 from reproduction.experiments.graphs.data import Source, load
 from reproduction.experiments.graphs.heads import OURS, PAPER
@@ -70,11 +69,11 @@ class Graphs(StackedExperiment[Cell]):
         return learned(data, cells)
 
     def tables(self, rows: list[Row]) -> list[Table]:
-        ranks = ranking(graphs_tables.Runs(rows))
-        return [*graphs_tables.tables(rows), *([] if ranks is None else [ranks])]
+        ranks = ranking(tables.Runs(rows))
+        return [*tables.tables(rows), *([] if ranks is None else [ranks])]
 
     def figures(self, rows: list[Row]) -> list[Figure]:
-        return graphs_plots.figures(rows)
+        return plots.figures(rows)
 
     def notes(self, rows: list[Row]) -> list[str]:
-        return graphs_tables.notes(rows)
+        return tables.notes(rows)

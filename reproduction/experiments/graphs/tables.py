@@ -13,7 +13,7 @@ from reproduction.experiments.graphs.data import MAP, NAMES, ROADS, SYMMETRIC, h
 from reproduction.experiments.graphs.heads import HEADS, OURS, PAPER
 from reproduction.frame.paper import paper_values
 from reproduction.frame.rows import Row, pick
-from reproduction.frame.tables import Column, Measured, Table, measured
+from reproduction.frame.tables import Column, Measured, Table, summarize
 
 Cells = dict[tuple[str, str], Measured | str | None]
 MOST = SIZES[-1]
@@ -35,7 +35,7 @@ class Choice:
     rows: list[Row]
 
     def measured(self, metric: str) -> Measured | None:
-        return measured([row for row in self.rows if row.metric == metric])
+        return summarize([row for row in self.rows if row.metric == metric])
 
 
 class Runs:
@@ -130,8 +130,8 @@ def _stats(rows: list[Row]) -> Table:
     for graph in NAMES:
         where = {"graph": graph, "head": BASELINE, "side": 0, "sample": SAMPLE}
         for column in columns:
-            cells[graph, column.name] = measured(pick(rows, column.name, where))
-        cells[graph, "data s"] = measured(pick(rows, "data seconds", where))
+            cells[graph, column.name] = summarize(pick(rows, column.name, where))
+        cells[graph, "data s"] = summarize(pick(rows, "data seconds", where))
         engines = pick(rows, "engine", where)
         cells[graph, "engine"] = engines[0].value if engines else None
     maps = sorted({row.settings["map"] for row in rows if row.settings["map"]})
@@ -166,7 +166,7 @@ def _errors(
         for column, bound in BOUNDS.items():
             found = [row for row in pick(rows, f"{bound} {metric}", where) if (protocol == "quick") == _small(row)]
             if found:
-                cells[graph, column] = measured(found)
+                cells[graph, column] = summarize(found)
     shown = {column for _, column in cells} | set(PAPER)
     form = ".3g" if metric == "mse" else ".2%"
     return Table(

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor
 
 import trimetric as tm
-from reproduction.experiments.leaderboard import plots as leaderboard_plots
-from reproduction.experiments.leaderboard import tables as leaderboard_tables
+from reproduction.experiments.leaderboard import plots, tables
 from reproduction.experiments.leaderboard.heads import HEADS, RECOMMENDED, make_model, parameters
 from reproduction.experiments.leaderboard.problems import PROBLEMS, Examples, examples
 from reproduction.frame.experiment import Result, Scale, StackedExperiment
@@ -107,13 +106,13 @@ class Leaderboard(StackedExperiment[Cell]):
         return [_results(*run) for run in zip(cells, data, trials, strict=True)]
 
     def tables(self, rows: list[Row]) -> list[Table]:
-        return leaderboard_tables.tables(rows)
+        return tables.tables(rows)
 
     def figures(self, rows: list[Row]) -> list[Figure]:
-        return leaderboard_plots.figures(rows)
+        return plots.figures(rows)
 
     def notes(self, rows: list[Row]) -> list[str]:
-        return leaderboard_tables.notes(rows)
+        return tables.notes(rows)
 
 
 class Trial(NamedTuple):

@@ -13,7 +13,7 @@ from reproduction.experiments.leaderboard.problems import PROBLEMS
 from reproduction.experiments.leaderboard.scores import columns
 from reproduction.frame.figures import Figure
 from reproduction.frame.rows import Row
-from reproduction.frame.tables import measured
+from reproduction.frame.tables import summarize
 
 COLORS = {
     "Euclidean": "#8c8c8c",
@@ -51,7 +51,7 @@ def figures(rows: list[Row]) -> list[Figure]:
                 (column.training, point)
                 for column in found
                 if column.problem == name and head in column.rows
-                if (point := measured(list(column.rows[head].values()))) is not None
+                if (point := summarize(list(column.rows[head].values()))) is not None
             ]
             if points:
                 amounts, values = zip(*points, strict=True)

@@ -16,7 +16,7 @@ import torch
 from scipy.sparse.csgraph import shortest_path
 from torch import Tensor
 
-from reproduction.frame.plane_norms import dataset
+from reproduction.data.plane_norms import dataset
 from trimetric.training.pairs import Pairs
 
 NODES = 300

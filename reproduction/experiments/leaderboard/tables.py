@@ -16,7 +16,7 @@ from reproduction.experiments.leaderboard.scores import (
     timing,
 )
 from reproduction.frame.rows import Row, pick
-from reproduction.frame.tables import Column, Measured, Table, measured
+from reproduction.frame.tables import Column, Measured, Table, summarize
 
 Cells = dict[tuple[str, str], Measured | str | None]
 GRAPHS = tuple(name for name, problem in PROBLEMS.items() if problem.trainings == SHARES)
@@ -194,7 +194,7 @@ def _errors(found: list[Scores]) -> list[Table]:
 
 def _error_table(title: str, names: list[str], found: list[Scores]) -> Table:
     cells: Cells = {
-        (head, column.name): measured(list(seeds.values()))
+        (head, column.name): summarize(list(seeds.values()))
         for column in found
         if column.problem in names
         for head, seeds in column.rows.items()

@@ -13,13 +13,13 @@ import numpy as np
 import torch
 
 import trimetric as tm
-from reproduction.experiments.nearness import plots as nearness_plots
+from reproduction.experiments.nearness import plots
 from reproduction.experiments.nearness.data import is_symmetric, matrix
 from reproduction.experiments.nearness.models import MODELS, RECIPES, make_model
 from reproduction.frame.experiment import Experiment, Result, Scale, key_of
 from reproduction.frame.figures import Figure
 from reproduction.frame.rows import Row, pick
-from reproduction.frame.tables import Column, Measured, Table, measured
+from reproduction.frame.tables import Column, Measured, Table, summarize
 from trimetric._support.tensor_files import remove_checkpoint
 from trimetric.kernels.min_plus import count_violations
 from trimetric.nearness import PAPER_SWEEPS, nearest_metric
@@ -134,7 +134,7 @@ class Nearness(Experiment[Cell]):
         return tables
 
     def figures(self, rows: list[Row]) -> list[Figure]:
-        return nearness_plots.figures(rows)
+        return plots.figures(rows)
 
     def notes(self, rows: list[Row]) -> list[str]:
         gaps = pick(rows, "gap", {"method": "exact"})
@@ -237,7 +237,7 @@ def _table(rows: list[Row], symmetric: str, asymmetric: str, recipe: str, title:
         for name in NAMES:
             where = {"reading": reading, "method": name, "n": largest_n, "recipe": "" if name in SOLVERS else recipe}
             for column, shown in (("J", metric), ("broken", "broken")):
-                cells[name, f"{column} ({mark})"] = measured(pick(rows, shown, where))
+                cells[name, f"{column} ({mark})"] = summarize(pick(rows, shown, where))
         if mark == "S" and cells["WN", "J (S)"] is not None:  # the symmetric Wide Norm has one form
             cells["WN rectified", "J (S)"] = cells["WN rectified", "broken (S)"] = "as WN"
     return Table(

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
 
 from reproduction.frame.figures import Figure
-from reproduction.frame.rows import Row, longest, pick
+from reproduction.frame.rows import Row, longest_trained, pick
 
 COLORS = {"Eucl": "#7f8c8d", "WN": "#2e8b57", "DN": "#c0392b", "WN rectified": "#8e44ad"}
 TOP = 0.5
@@ -47,7 +47,7 @@ def _panel(ax: Axes, rows: list[Row], reading: str, n: int) -> None:
     for method, color in COLORS.items():
         for recipe, style in (("paper", "-"), ("rows", "--")):
             where = {"reading": reading, "method": method, "recipe": recipe, "n": n}
-            chosen = longest(pick(rows, "curve", where))
+            chosen = longest_trained(pick(rows, "curve", where))
             if not chosen:
                 continue
             epochs = [epoch for epoch, _ in chosen[0].value]

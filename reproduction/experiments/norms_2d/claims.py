@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
+from reproduction.data.plane_norms import KINDS, SIZES
 from reproduction.frame.paper import paper_values
-from reproduction.frame.plane_norms import KINDS, SIZES
 
 WIDE = ("WN", "WN rectified")
 Error = Callable[[str, int, str, str], float | None]

@@ -16,12 +16,11 @@ import torch
 from torch import Tensor
 
 import trimetric as tm
-from reproduction.experiments.norms_2d import plots as norms_2d_plots
-from reproduction.experiments.norms_2d import tables as norms_2d_tables
+from reproduction.data.plane_norms import KINDS, SIZES, VALUES, Dataset, dataset, unit_vectors
+from reproduction.experiments.norms_2d import plots, tables
 from reproduction.experiments.norms_2d.models import MODELS, ONE_FORM, OUR_SHAPES, RECIPES, SHAPES, SMALL_BATCH, Shapes
 from reproduction.frame.experiment import Result, Scale, StackedExperiment
 from reproduction.frame.figures import Figure
-from reproduction.frame.plane_norms import KINDS, SIZES, VALUES, Dataset, dataset, turns
 from reproduction.frame.rows import Row
 from reproduction.frame.tables import Table
 
@@ -123,13 +122,13 @@ class Norms2D(StackedExperiment[Cell]):
         return [_results(*run) for run in zip(cells, models, histories, data, strict=True)]
 
     def tables(self, rows: list[Row]) -> list[Table]:
-        return norms_2d_tables.tables(rows)
+        return tables.tables(rows)
 
     def notes(self, rows: list[Row]) -> list[str]:
-        return norms_2d_tables.notes(rows)
+        return tables.notes(rows)
 
     def figures(self, rows: list[Row]) -> list[Figure]:
-        return norms_2d_plots.figures(lambda kind, size, model: norms_2d_tables.ball_row(rows, kind, size, model))
+        return plots.figures(lambda kind, size, model: tables.ball_row(rows, kind, size, model))
 
 
 def _cost(cell: Cell) -> tuple[bool, bool, int]:
@@ -166,7 +165,7 @@ def _results(cell: Cell, model: tm.Distance, history: tm.History, data: Dataset)
 @torch.no_grad()
 def _balls(model: tm.Distance) -> dict[str, list[float | None]]:
     """The length at which each direction first reaches each norm value; None where it never does."""
-    directions = turns(DIRECTIONS)
+    directions = unit_vectors(DIRECTIONS)
     lengths = REACH.view(-1, 1, 1)
     values = model(torch.zeros(2), lengths * directions)  # (lengths, directions)
     return {value: [_first(values[:, i], float(value)) for i in range(DIRECTIONS)] for value in VALUES}

@@ -8,8 +8,8 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
 
+from reproduction.data.plane_norms import SIZES, VALUES, ball, dataset, unit_vectors
 from reproduction.frame.figures import Figure
-from reproduction.frame.plane_norms import SIZES, VALUES, ball, dataset, turns
 from reproduction.frame.rows import Row
 
 TRUE, LEARNED, SEEN = "#3b6fb6", "#c0392b", "#2e8b57"
@@ -76,7 +76,7 @@ def _balls(ax: Axes, kind: str, row: Row | None) -> None:
         return
     for value, lengths in row.value.items():
         radii = torch.tensor([float("nan") if length is None else length for length in lengths])
-        outline = turns(len(radii)) * radii.unsqueeze(1)
+        outline = unit_vectors(len(radii)) * radii.unsqueeze(1)
         ax.plot(*torch.cat([outline, outline[:1]]).T, color=LEARNED, linewidth=1.1, linestyle=(0, (4, 1.5)))
         if all(length is None for length in lengths):
             ax.text(0.03, 0.03, f"never {value}", transform=ax.transAxes, fontsize=8, color=LEARNED)
@@ -84,7 +84,7 @@ def _balls(ax: Axes, kind: str, row: Row | None) -> None:
 
 
 def _true_unit_ball(kind: str) -> torch.Tensor:
-    directions = turns(360)
+    directions = unit_vectors(360)
     closed = torch.cat([directions, directions[:1]])
     with torch.no_grad():
         return closed / ball(kind, 0).float()(closed).unsqueeze(1)

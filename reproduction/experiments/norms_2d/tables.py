@@ -7,12 +7,12 @@ import statistics
 from collections import Counter
 from typing import Any
 
+from reproduction.data.plane_norms import KINDS, SIZES, VALUES
 from reproduction.experiments.norms_2d.claims import Error, claims
 from reproduction.experiments.norms_2d.models import METRICS, MODELS, OUR_SHAPES, RECIPES, SMALL_BATCH
 from reproduction.frame.paper import paper_values
-from reproduction.frame.plane_norms import KINDS, SIZES, VALUES
-from reproduction.frame.rows import Row, longest, pick
-from reproduction.frame.tables import Column, Measured, Table, measured
+from reproduction.frame.rows import Row, longest_trained, pick
+from reproduction.frame.tables import Column, Measured, Table, summarize
 
 LABELS = {"1": "table_2d_norm_results", "2": "table_2d_norm_results_2", "0.5": "table_2d_norm_results_0.5"}
 Cells = dict[tuple[str, str], Measured | str | None]
@@ -53,7 +53,7 @@ def _best_shape(rows: list[Row], where: dict[str, Any], criterion: str) -> list[
 
 def _measure(rows: list[Row], where: dict[str, Any], metric: str, criterion: str) -> Measured | None:
     shape = _best_shape(rows, where, criterion)
-    return None if shape is None else measured(pick(rows, metric, {**where, "shape": shape}))
+    return None if shape is None else summarize(pick(rows, metric, {**where, "shape": shape}))
 
 
 def error_of(rows: list[Row], recipe: str, *, small_batch: bool | None = None) -> Error:
@@ -195,4 +195,4 @@ def ball_row(rows: list[Row], kind: str, size: int, model: str) -> Row | None:
     """The balls that the best architecture learned of the first hull."""
     where = _of(kind, size, model, "paper")
     shape = _best_shape(rows, where, "validation")
-    return None if shape is None else next(iter(longest(pick(rows, "balls", {**where, "shape": shape}))), None)
+    return None if shape is None else next(iter(longest_trained(pick(rows, "balls", {**where, "shape": shape}))), None)

@@ -11,8 +11,8 @@ from scipy.stats import t as student
 
 from reproduction.experiments.values.heads import CHOSEN, JUDGED
 from reproduction.experiments.values.tables import FRACTIONS, WORLDS, Cells, comparable
-from reproduction.frame.rows import Row, longest, pick
-from reproduction.frame.tables import Column, Table, measured
+from reproduction.frame.rows import Row, longest_trained, pick
+from reproduction.frame.tables import Column, Table, summarize
 
 METRICS, PLAIN = ("DN", "WN"), ("MLP", "ICNN")
 OURS = f"{CHOSEN} - best of DN, WN"
@@ -41,7 +41,8 @@ def difference(rows: list[Row], metric: str, world: str, fraction: float, one: s
     """The mean over the seeds that both heads have."""
     where = {**WORLDS[world], "fraction": fraction, "split": "goal"}
     first, second = (
-        {row.seed: row.value for row in longest(pick(rows, metric, {**where, "head": head}))} for head in (one, other)
+        {row.seed: row.value for row in longest_trained(pick(rows, metric, {**where, "head": head}))}
+        for head in (one, other)
     )
     gaps = [first[seed] - second[seed] for seed in first.keys() & second.keys()]
     if not gaps:
@@ -125,7 +126,7 @@ def _second(rows: list[Row]) -> str:
         for fraction in FRACTIONS:
             gap = difference(rows, "train spl", world, fraction, "Euclidean", "WN")
             euclidean, wide = (
-                measured(comparable(rows, "train spl", world, fraction, head, among=JUDGED))
+                summarize(comparable(rows, "train spl", world, fraction, head, among=JUDGED))
                 for head in ("Euclidean", "WN")
             )
             if gap is not None and math.isfinite(gap.margin) and euclidean is not None and wide is not None:

@@ -13,18 +13,7 @@ from typing import ClassVar
 import torch
 
 import trimetric as tm
-from reproduction.experiments.values import (
-    claims as values_claims,
-)
-from reproduction.experiments.values import (
-    heat as values_heat,
-)
-from reproduction.experiments.values import (
-    plots as values_plots,
-)
-from reproduction.experiments.values import (
-    tables as values_tables,
-)
+from reproduction.experiments.values import claims, heat, plots, tables
 from reproduction.experiments.values.heads import CANDIDATES, CHOSEN, HEADS, JUDGED, MAIN, PAPER, SHOWN, SUCCESSORS
 from reproduction.frame.experiment import Result, Scale, StackedExperiment, unique
 from reproduction.frame.figures import Figure
@@ -137,14 +126,14 @@ class Values(StackedExperiment[Cell]):
         return [_results(*run) for run in zip(cells, worlds, splits, models, histories, strict=True)]
 
     def tables(self, rows: list[Row]) -> list[Table]:
-        sparsity, *others = values_tables.tables(rows)
-        return [sparsity, values_claims.table(rows), *others]
+        sparsity, *others = tables.tables(rows)
+        return [sparsity, claims.table(rows), *others]
 
     def figures(self, rows: list[Row]) -> list[Figure]:
-        return [*values_plots.figures(rows), *values_heat.figures(rows)]
+        return [*plots.figures(rows), *heat.figures(rows)]
 
     def notes(self, rows: list[Row]) -> list[str]:
-        return values_claims.notes(rows)
+        return claims.notes(rows)
 
 
 def _split(world: World, cell: Cell) -> Split:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Plot
 from reproduction.experiments.values.heads import SHOWN
 from reproduction.experiments.values.tables import WORLDS
 from reproduction.frame.figures import Figure
-from reproduction.frame.rows import Row, longest, pick
+from reproduction.frame.rows import Row, longest_trained, pick
 from trimetric.rl import World
 
 COLORS = ListedColormap(["#c44036", "#3c8c4a", "#3a60b2"])
@@ -44,7 +44,7 @@ def _find(rows: list[Row], world: str, head: str) -> dict[str, Ways] | None:
     found: dict[str, Ways] = {}
     for kind in ("values", "spl"):
         where = {**WORLDS[world], "head": head, "split": "goal"}
-        chosen = longest([row for row in pick(rows, f"picture {kind}", where) if row.seed == 0])
+        chosen = longest_trained([row for row in pick(rows, f"picture {kind}", where) if row.seed == 0])
         if not chosen:
             return None
         found[kind] = chosen[0].value

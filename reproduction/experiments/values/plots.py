@@ -14,7 +14,7 @@ from reproduction.experiments.values.heads import CHOSEN, HEADS, JUDGED, SHOWN
 from reproduction.experiments.values.tables import FRACTIONS, WORLDS, comparable
 from reproduction.frame.figures import Figure
 from reproduction.frame.rows import Row, pick
-from reproduction.frame.tables import measured
+from reproduction.frame.tables import summarize
 
 COLORS = {
     "Euclidean": "#8c8c8c",
@@ -99,7 +99,7 @@ def _legend(plot: FigureBase, axes: Iterable[Axes]) -> None:
 
 def _by_fraction(ax: Axes, rows: list[Row], metric: str, world: str, heads: Collection[str]) -> None:
     for head in heads:
-        cells = {f: measured(comparable(rows, metric, world, f, head, among=heads)) for f in FRACTIONS}
+        cells = {f: summarize(comparable(rows, metric, world, f, head, among=heads)) for f in FRACTIONS}
         points = [(fraction, cell) for fraction, cell in cells.items() if cell is not None]
         if points:
             ax.errorbar(

@@ -10,7 +10,7 @@ from reproduction.experiments.values.tables import WORLDS, Cells
 from reproduction.frame.experiment import Scale
 from reproduction.frame.figures import Figure
 from reproduction.frame.rows import Row, pick
-from reproduction.frame.tables import Column, Table, measured
+from reproduction.frame.tables import Column, Table, summarize
 
 FRACTION = 0.5
 SPLIT = "validation"
@@ -37,7 +37,7 @@ class ValuesSearch(Values):
             (head, world): cell
             for head in CANDIDATES
             for world in COLUMNS
-            if (cell := measured(pick(rows, "test spl", {**WORLDS[world], "head": head, "split": SPLIT})))
+            if (cell := summarize(pick(rows, "test spl", {**WORLDS[world], "head": head, "split": SPLIT})))
         }
         return [
             Table(

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection
 
 from reproduction.experiments.values.heads import HEADS, JUDGED
-from reproduction.frame.rows import Row, longest, pick
-from reproduction.frame.tables import Column, Measured, Table, measured
+from reproduction.frame.rows import Row, longest_trained, pick
+from reproduction.frame.tables import Column, Measured, Table, summarize
 
 Cells = dict[tuple[str, str], Measured | str | None]
 WORLDS = {
@@ -34,8 +34,8 @@ def comparable(
     for row in pick(rows, metric, {**WORLDS[world], "fraction": fraction, "split": split}):
         if row.settings["head"] in among:
             found[row.settings["head"]].append(row)
-    seeds = [{row.seed for row in longest(of_head)} for of_head in found.values()]
-    own = longest(found[head])
+    seeds = [{row.seed for row in longest_trained(of_head)} for of_head in found.values()]
+    own = longest_trained(found[head])
     return [row for row in own if all(row.seed in others for others in seeds)] or own
 
 
@@ -90,7 +90,7 @@ def _table(
     for world in WORLDS:
         for fraction in FRACTIONS:
             for head in heads:
-                cell = measured(comparable(rows, metric, world, fraction, head, split=split, among=heads))
+                cell = summarize(comparable(rows, metric, world, fraction, head, split=split, among=heads))
                 if cell is not None:
                     cells[f"{world} {fraction:g}", head] = cell
     ran = [head for head in heads if any(column == head for _, column in cells)]

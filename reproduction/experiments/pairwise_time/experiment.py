@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from reproduction.frame.experiment import Experiment, Result, Scale
-from reproduction.frame.paper import printed
+from reproduction.frame.paper import printed_values
 from reproduction.frame.rows import Row
 from reproduction.frame.tables import Column, Measured, Table
 
@@ -27,7 +27,7 @@ class NoCell:
     seed: int
 
 
-class ComputationTime(Experiment[NoCell]):
+class PairwiseTime(Experiment[NoCell]):
     """Two tables: milliseconds beside the paper's, and how many times faster than the definition."""
 
     name: ClassVar[str] = "pairwise-time"
@@ -50,7 +50,7 @@ class ComputationTime(Experiment[NoCell]):
             note = f"Ours, forward, on {found['machine']}; the paper's on a GPU, so they are not compared (D13)."
         else:
             note = f"Not measured here yet: {COMMAND} makes this table."
-        architectures = list(printed("table_computation"))
+        architectures = list(printed_values("table_computation"))
         return [
             Table(
                 label="table_computation",

@@ -85,7 +85,7 @@ def _labelled(unit: Tensor, values: Tensor) -> Labelled:
     return (torch.zeros_like(vectors), vectors), values.float()
 
 
-def turns(count: int) -> Tensor:
+def unit_vectors(count: int) -> Tensor:
     """Unit vectors, evenly around the circle."""
     angles = torch.arange(count) * (2 * torch.pi / count)
     return torch.stack([angles.cos(), angles.sin()], dim=1)

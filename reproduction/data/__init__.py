@@ -1,0 +1,1 @@
+"""Data that several experiments share; an experiment never imports another one."""
