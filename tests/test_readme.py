@@ -18,6 +18,7 @@ from trimetric.cli import main
 PAGES: dict[str, tuple[str, ...]] = {
     "README.md": (),
     "docs/nearness.md": (),
+    "docs/training.md": (),
     "docs/graphs.md": ("numba", "routingkit_cch"),
     "docs/values.md": (),
     "docs/integrations.md": ("sklearn", "pytorch_metric_learning"),
