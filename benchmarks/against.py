@@ -1,0 +1,117 @@
+"""`python -m benchmarks.against COMMIT`: this checkout against an earlier commit, as ratios of processor time.
+
+The public functions that both versions have are timed in turn, first in one version and then in the other, so that
+what else the machine does falls on both.  The best of all rounds counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+# Runs in either version, so it uses only names that both have.
+TIMED = """
+import json, time
+import numpy as np
+import torch
+import trimetric as tm
+
+torch.set_num_threads(1)
+torch.manual_seed(0)
+
+
+def seconds(work, budget=0.4):
+    work()
+    best, start = float("inf"), time.perf_counter()
+    while time.perf_counter() - start < budget:
+        before = time.process_time()
+        work()
+        best = min(best, time.process_time() - before)
+    return best
+
+
+HEADS = {
+    "Euclidean": lambda: tm.Euclidean(128),
+    "WN symmetric": lambda: tm.WideNorm(128, components=32, width=32, symmetric=True),
+    "WN rectified": lambda: tm.WideNorm(128, components=32, width=32),
+    "DN": lambda: tm.DeepNorm(128, widths=(128, 128)),
+    "IQE": lambda: tm.IntervalQuasimetric(128),
+    "recommended": lambda: tm.recommended(128, symmetric=False),
+}
+found = {}
+x = torch.randn(512, 128)
+for name, make in HEADS.items():
+    head = make()
+    with torch.no_grad():
+        found[f"all pairs, 512, {name}"] = seconds(lambda: tm.all_pairs(head, x))
+    leaf = x.clone().requires_grad_()
+    found[f"all pairs with gradient, 512, {name}"] = seconds(lambda: tm.all_pairs(head, leaf).sum().backward())
+
+objects, pairs = torch.randn(2000, 16), torch.randint(2000, (20 * 256, 2))
+targets = torch.rand(len(pairs)) + 0.1
+for name, make in HEADS.items():
+    encoder = torch.nn.Sequential(torch.nn.Linear(16, 128), torch.nn.ReLU(), torch.nn.Linear(128, 128))
+    model = tm.Siamese(encoder, make())
+    config = tm.TrainingConfig(epochs=1, batch_size=256)
+    run = lambda: tm.fit(model, pairs, targets, objects=objects, config=config, progress="silent")
+    found[f"20 steps of fit, {name}"] = seconds(run, 1.0)
+
+model = tm.Model(tm.NormInduced(tm.WideNorm(16)), [str(i) for i in range(2000)], objects)
+names = [str(i) for i in range(2000)]
+found["Model.distances, 2000 pairs"] = seconds(lambda: model.distances(names, names[::-1]))
+found["Model.distances, 1 pair"] = seconds(lambda: model.distances(["0"], ["1"]))
+found["audit, 500 points"] = seconds(lambda: tm.audit(tm.WideNorm(16), objects[:500]), 1.0)
+noisy = np.random.default_rng(0).uniform(0, 5, (150, 150))
+np.fill_diagonal(noisy, 0)
+found["nearest_metric, n = 150"] = seconds(lambda: tm.nearness.nearest_metric(noisy, tolerance=1e-6), 1.5)
+print(json.dumps(found))
+"""
+
+
+def measure(folder: Path) -> dict[str, float]:
+    """The seconds of each case in the version that is checked out in `folder`."""
+    path = os.pathsep.join([str(folder / "src"), str(folder)])
+    done = subprocess.run(
+        [sys.executable, "-c", TIMED],
+        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{folder}: the measurement failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
+    parser.add_argument("commit", help="the earlier version, as git knows it")
+    parser.add_argument("--rounds", type=int, default=3, help="measurements of each version, in turn")
+    options = parser.parse_args()
+    best: list[dict[str, float]] = [{}, {}]
+    with tempfile.TemporaryDirectory() as folder:
+        earlier = Path(folder) / "earlier"
+        git = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", str(earlier), options.commit], check=True)
+        try:
+            for _ in range(options.rounds):
+                for version, place in zip(best, (earlier, ROOT), strict=True):
+                    for name, value in measure(place).items():
+                        version[name] = min(version.get(name, float("inf")), value)
+        finally:
+            subprocess.run([*git, "remove", "--force", str(earlier)], check=True)
+    print(f"{'':<44} {'earlier, ms':>12} {'now, ms':>9}  times faster now")
+    for name, before in best[0].items():
+        now = best[1][name]
+        print(f"{name:<44} {before * 1e3:>12.3g} {now * 1e3:>9.3g}  {before / now:.2f}")
+
+
+if __name__ == "__main__":
+    main()
