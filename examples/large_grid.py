@@ -85,7 +85,7 @@ def rooms_map(size: int, rooms: int, seed: int) -> str:
     return "\n".join("".join(line) for line in signs)
 
 
-def run(config: Config) -> dict[str, values.PlanScore]:
+def run(config: Config) -> dict[str, values.Score]:
     env = GridEnvironment(rooms_map(config.size, config.rooms, config.seed), observations="cells")
     # Walks of 100 steps from random cells; the goal of the environment plays no part in them.
     transitions = values.collect(TimeLimit(env, 100), config.steps, seed=config.seed)
@@ -94,7 +94,7 @@ def run(config: Config) -> dict[str, values.PlanScore]:
     pairs = values.goal_pairs(moves, held, config.judged, seed=config.seed)
     print(f"{len(transitions):,} steps: {moves.num_states:,} states and {len(moves.edges):,} moves seen")
     models: dict[str, tm.Siamese | tm.Distance] = {}
-    scores: dict[str, values.PlanScore] = {}
+    scores: dict[str, values.Score] = {}
     heads = {
         "metric": lambda: tm.recommended(DIM, symmetric=False),
         "MLP": lambda: tm.Calibrated(tm.MLPDistance(DIM, inputs="concatenation")),

@@ -93,7 +93,7 @@ def run(config: Config) -> Outcome:
     distance = TriangleDistance(tm.WideNorm(EMBEDDING, components=8, width=8))
     miner = BatchEasyHardMiner(pos_strategy="hard", neg_strategy="semihard", distance=distance)
     loss = TripletMarginLoss(margin=0.5, distance=distance)
-    optimiser = torch.optim.Adam([*encoder.parameters(), *loss.parameters()], lr=config.learning_rate)
+    optimizer = torch.optim.Adam([*encoder.parameters(), *loss.parameters()], lr=config.learning_rate)
 
     test, test_labels = data.sample(data.centres(config.classes), config.per_class)
     with torch.no_grad():
@@ -104,9 +104,9 @@ def run(config: Config) -> Outcome:
         chosen = torch.randperm(len(train_centres), generator=data.generator)[: config.classes]
         objects, labels = data.sample(train_centres[chosen], config.per_class)
         embeddings = encoder(objects)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss(embeddings, labels, miner(embeddings, labels)).backward()
-        optimiser.step()
+        optimizer.step()
     step_seconds = (time.perf_counter() - start) / config.steps
     with torch.no_grad():
         embeddings = encoder(test)

@@ -61,15 +61,15 @@ def test_every_loss_trains_encoder_and_head(loss: str, head: str) -> None:
     distance = TriangleDistance(HEADS[head]())
     measure = LOSSES[loss](distance)
     parameters = [*encoder.parameters(), *measure.parameters()]
-    optimiser = torch.optim.Adam(parameters, lr=0.01)
+    optimizer = torch.optim.Adam(parameters, lr=0.01)
     start = {name: value.detach().clone() for name, value in distance.named_parameters()}
     values = []
     for _ in range(25):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         value = measure(encoder(objects), labels)
         value.backward()
         assert all(p.grad is not None and torch.isfinite(p.grad).all() for p in parameters)
-        optimiser.step()
+        optimizer.step()
         values.append(value.item())
     assert values[-1] < 0.8 * values[0]
     assert any(not torch.equal(value, start[name]) for name, value in distance.named_parameters())

@@ -30,7 +30,7 @@ from trimetric.rl import (
     read_transitions,
     transitions_config,
 )
-from trimetric.rl.learning.from_transitions import constrained_loss, constraints, reach_of
+from trimetric.rl.learning.constraints import constrained_loss, constraints, reach_of
 from trimetric.rl.planning.pictures import save_plan
 from trimetric.rl.worlds.environment import GridEnvironment
 from trimetric.training.losses import CustomLoss

@@ -23,10 +23,10 @@ from trimetric.rl import (
     values_of,
 )
 from trimetric.rl.learning.encoder import StateEncoder
+from trimetric.rl.learning.row_sums import RowSums
 from trimetric.rl.learning.temporal_difference import temporal_difference
-from trimetric.rl.planning.walks import Walks, spl_of_pairs
-from trimetric.rl.worlds.row_sums import RowSums
-from trimetric.rl.worlds.windows import Windows
+from trimetric.rl.learning.windows import Windows
+from trimetric.rl.planning import Plan, spl_of_pairs
 from trimetric.training.run import shuffled
 
 SMALL = """
@@ -52,7 +52,7 @@ def plain_learning(model: tm.Siamese, world: World, train: torch.Tensor, seed: i
     """The paper's recipe, word by word: each pair's pictures through the network, targets in each step."""
     target = small_models(world, (0,), "wide" if isinstance(model.distance, tm.NormInduced) else "mlp")[0]
     target.load_state_dict(model.state_dict())
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-4)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
     seen, losses = world.observations.double(), []
     for epoch in range(epochs):
         order, total = shuffled(len(train), seed, epoch), 0.0
@@ -69,9 +69,9 @@ def plain_learning(model: tm.Siamese, world: World, train: torch.Tensor, seed: i
                 targets.append(max(options))
             values = -torch.stack([model(seen[[s]], seen[[g]])[0] for s, g in train[batch].tolist()])
             loss = (values - torch.tensor(targets, dtype=torch.float64)).square().mean()
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             total += loss.item() * len(batch)
         losses.append(total / len(train))
         with torch.no_grad():
@@ -253,7 +253,7 @@ def test_spl_is_at_most_success_and_one_for_a_cheapest_path() -> None:
     assert ((spl == 1) == (walks.reached & (walks.cost <= world.distances * (1 + 1e-12)))).all()
     score = evaluate(world, values, world.pairs())
     assert 0 < score.spl < score.success < 1
-    longer = Walks(walks.reached, 2 * walks.cost)
+    longer = Plan(walks.reached, 2 * walks.cost)
     assert (spl_of_pairs(world, longer) <= spl).all()
 
 

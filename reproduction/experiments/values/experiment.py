@@ -33,7 +33,7 @@ from trimetric.rl import (
     value_model,
     values_of,
 )
-from trimetric.rl.planning.walks import spl_of_pairs
+from trimetric.rl.planning import spl_of_pairs
 
 POINTS = 5
 """of a learning curve; of the 1000 epochs, every 200 as in the paper"""

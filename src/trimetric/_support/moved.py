@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 MOVED: dict[str, str] = {
     "trimetric.activations": "trimetric.norms.activations",
@@ -64,19 +66,19 @@ MOVED: dict[str, str] = {
     "trimetric.values.collecting": "trimetric.rl.transitions.collecting",
     "trimetric.values.encoder": "trimetric.rl.learning.encoder",
     "trimetric.values.environment": "trimetric.rl.worlds.environment",
-    "trimetric.values.known_moves": "trimetric.rl.planning.known_moves",
-    "trimetric.values.learning": "trimetric.rl.learning.temporal_difference",
+    "trimetric.values.known_moves": "trimetric.rl",
+    "trimetric.values.learning": "trimetric.rl.learning",
     "trimetric.values.maps": "trimetric.rl.worlds.maps",
     "trimetric.values.move_errors": "trimetric.rl.learning.move_errors",
     "trimetric.values.pictures": "trimetric.rl.planning.pictures",
-    "trimetric.values.planning": "trimetric.rl.planning.walks",
-    "trimetric.values.row_sums": "trimetric.rl.worlds.row_sums",
+    "trimetric.values.planning": "trimetric.rl.planning",
+    "trimetric.values.row_sums": "trimetric.rl.learning.row_sums",
     "trimetric.values.splits": "trimetric.rl.learning.splits",
     "trimetric.values.state_embedding": "trimetric.rl.learning.state_embedding",
     "trimetric.values.transition_learning": "trimetric.rl.learning.from_transitions",
-    "trimetric.values.transitions": "trimetric.rl.transitions.log",
-    "trimetric.values.windows": "trimetric.rl.worlds.windows",
-    "trimetric.values.worlds": "trimetric.rl.worlds.world",
+    "trimetric.values.transitions": "trimetric.rl.transitions",
+    "trimetric.values.windows": "trimetric.rl.learning.windows",
+    "trimetric.values.worlds": "trimetric.rl.worlds",
 }
 
 
@@ -88,7 +90,7 @@ class _Alias(Loader):
         self.spec: ModuleSpec | None = None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        _warn(spec.name, self.new, stacklevel=3)
+        warn(spec.name, self.new, stacklevel=2)
         module = import_module(self.new)
         self.spec = module.__spec__
         return module
@@ -116,9 +118,51 @@ def attribute(name: str) -> ModuleType:
     """The module that was `trimetric.<name>`."""
     old = f"trimetric.{name}"
     if old in MOVED:
-        _warn(old, MOVED[old], stacklevel=4)
+        warn(old, MOVED[old], stacklevel=3)
         return import_module(MOVED[old])
     raise AttributeError(f"module 'trimetric' has no attribute {name!r}")
+
+
+def renamed(module: str, names: Mapping[str, str], *, stacklevel: int = 2) -> Callable[[str], Any]:
+    """Make the `__getattr__` of a module some of whose classes or functions have new names.
+
+    Args:
+        module: the module's `__name__`.
+        names: where each old name is now, such as `{"PlanScore": "trimetric.rl.Score"}`.
+        stacklevel: 2 where the answer is the module's `__getattr__`, 3 where that calls it.
+
+    Returns:
+        A function that finds an old name, with a `DeprecationWarning` that names the new place.
+
+    Examples:
+        >>> find = renamed("trimetric.rl", {"PlanScore": "trimetric.rl.Score"})
+        >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter("always")
+        ...     found = find("PlanScore")
+        >>> found.__name__, str(caught[0].message).partition(";")[0]
+        ('Score', 'trimetric.rl.PlanScore is now trimetric.rl.Score')
+    """
+
+    def find(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        warn(f"{module}.{name}", names[name], stacklevel=stacklevel)
+        home, _, new = names[name].rpartition(".")
+        return getattr(import_module(home), new)
+
+    return find
+
+
+def warn(old: str, new: str, *, stacklevel: int = 2) -> None:
+    """Warn that something has a new name.
+
+    Args:
+        old: its old name.
+        new: its new name.
+        stacklevel: 1 for the caller, 2 for the caller's caller, and so on.
+    """
+    message = f"{old} is now {new}; the old name works for one release"
+    warnings.warn(message, DeprecationWarning, stacklevel=stacklevel + 1)
 
 
 def _new_name(old: str) -> str | None:
@@ -126,7 +170,3 @@ def _new_name(old: str) -> str | None:
         return MOVED[old]
     parent, _, name = old.rpartition(".")
     return f"{MOVED[parent]}.{name}" if parent in MOVED else None
-
-
-def _warn(old: str, new: str, *, stacklevel: int) -> None:
-    warnings.warn(f"{old} is now {new}; the old name works for one release", DeprecationWarning, stacklevel=stacklevel)

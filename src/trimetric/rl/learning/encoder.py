@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from trimetric._support import checks
 from trimetric._support.described import Described
 from trimetric.rl.learning.state_embedding import StateEmbedding
-from trimetric.rl.worlds.windows import Windows
+from trimetric.rl.learning.windows import Windows
 
 PLANES = 3
 

@@ -1,4 +1,4 @@
-"""What one can judge a learned value function by while it is trained: how far it is from the moves that were seen."""
+"""Measure a value function while it is trained: how far its distances are from the moves that were seen."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from trimetric.rl.planning.known_moves import KnownMoves
+from trimetric.rl.transitions.known_moves import KnownMoves
 from trimetric.training.teachers import Probe
 
 MOVES = 1024
 STARTS = 32
-GOALS_OF_A_START = 32
+GOALS_PER_START = 32
 TOO_LONG = 0.05
-"""part of its cost by which the distance of a move may exceed it without being counted"""
+"""share of its cost by which the distance of a move may exceed it without being counted"""
 
 
 def move_errors(moves: KnownMoves, *, seed: int) -> Probe:
-    """How far distances are from the cheapest paths over the moves that were seen, and how many moves are too long.
+    """Make a probe of how far distances are from the cheapest paths over known moves, and how many moves are too long.
 
-    Up to 1024 moves are measured, and 1024 pairs of a start and a goal.  The loss by which these distances are learned
-    rises with its penalty, so it says little about them.
+    It measures up to 1024 moves and 1024 pairs of a start and a goal.  The loss of these distances rises with its
+    penalty, so it says little about them.
 
     Args:
-        moves: those that were seen, with their costs.
-        seed: of what is measured.
+        moves: the moves that were seen, with their costs.
+        seed: seed of the choice of what is measured.
+
+    Returns:
+        The probe, for `trimetric.fit`.
     """
     generator = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(moves.edges), generator=generator)[:MOVES]
@@ -33,7 +36,7 @@ def move_errors(moves: KnownMoves, *, seed: int) -> Probe:
     starts = torch.randperm(moves.num_states, generator=generator)[:STARTS]
     found = moves.distances_from(starts).double()
     near = found.isfinite() & (found > 0)
-    picked = torch.rand(found.shape, generator=generator).masked_fill(~near, 2).argsort(dim=1)[:, :GOALS_OF_A_START]
+    picked = torch.rand(found.shape, generator=generator).masked_fill(~near, 2).argsort(dim=1)[:, :GOALS_PER_START]
     row, place = near.gather(1, picked).nonzero().unbind(1)
     goals = picked[row, place]
     truth = found[row, goals]
@@ -52,7 +55,14 @@ def move_errors(moves: KnownMoves, *, seed: int) -> Probe:
 
 
 def move_errors_text(found: Mapping[str, float]) -> str:
-    """The numbers of `move_errors` in words."""
+    """Put the numbers of `move_errors` into words.
+
+    Args:
+        found: what the probe measured.
+
+    Returns:
+        A sentence.
+    """
     return (
         f"distances are off by {found['distance_error']:.1%} of the cheapest paths that were seen "
         f"(mean {found['mean_distance']:.4g}, of the paths {found['mean_cheapest_path']:.4g}); "

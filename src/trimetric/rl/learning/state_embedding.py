@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from trimetric.rl.worlds.windows import Windows
+from trimetric.rl.learning.windows import Windows
 
 
 class StateEmbedding(torch.autograd.Function):

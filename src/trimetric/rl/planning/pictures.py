@@ -1,4 +1,4 @@
-"""Pictures of a plan: walks over the learned distance to a goal."""
+"""Draw a plan: walks over the learned distance to a goal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from torch import Tensor
 from trimetric._support.atomic import replacing
 from trimetric.distances import Distance
 from trimetric.distances.siamese import Siamese
-from trimetric.rl.planning.known_moves import KnownMoves, embed, plan
+from trimetric.rl.planning.over_moves import plan
+from trimetric.rl.transitions.embedding import embed_states
+from trimetric.rl.transitions.known_moves import KnownMoves
 
 PANEL_INCHES = 4.2
 MOST_CELLS = 250_000
@@ -23,8 +25,17 @@ MOST_CELLS = 250_000
 
 @torch.no_grad()
 def distance_field(model: Siamese | Distance, moves: KnownMoves, goal: int) -> Float[Tensor, " m"]:
-    """The learned distance of each state to a goal."""
-    distance, points = embed(model, moves)
+    """Compute the learned distance of each state to a goal.
+
+    Args:
+        model: as for `plan`.
+        moves: the moves of the log whose states are measured.
+        goal: number of the goal.
+
+    Returns:
+        Distances (m,).
+    """
+    distance, points = embed_states(model, moves)
     return distance(points, points[goal].expand_as(points))
 
 
@@ -37,18 +48,21 @@ def save_plan(
     max_steps: int = 500,
     labels: tuple[str, str] = ("first coordinate", "second coordinate"),
 ) -> Path:
-    """A row of panels for each model and a column for each goal: the distance of all states to it, and the walks there.
+    """Draw a row of panels for each model and a column for each goal: the distance to the goal, and walks there.
 
-    The states are drawn at their first two coordinates, the second to the right and the first downwards, as in a map.
-    Walks that reach their goal are white, others red; a walk starts at a dot, and a star is the goal.
+    The states are drawn at their first two coordinates, the first one downwards and the second to the right, as in a
+    map.  Walks that reach their goal are white, others red; a dot marks the start and a star the goal.
 
     Args:
-        file: a .png, .svg or .pdf.
-        models: by the name to print.
-        moves: those that can be taken.
-        pairs: the walks to draw, states and goals by number.
-        max_steps: of a walk.
-        labels: of the two coordinates.
+        file: a .png, .svg or .pdf file.
+        models: models by the name to print.
+        moves: the moves that can be taken.
+        pairs: states and goals of the walks, by number (k, 2).
+        max_steps: number of steps after which a walk ends without success.
+        labels: names of the first two coordinates.
+
+    Returns:
+        The path of the file.
     """
     if moves.states.ndim != 2 or moves.states.shape[1] < 2:
         raise ValueError(
@@ -61,8 +75,8 @@ def save_plan(
     for row, (name, model) in zip(panels, models.items(), strict=True):
         found = plan(model, moves, pairs, max_steps=max_steps)
         for axes, goal in zip(row, goals.tolist(), strict=True):
-            own = (pairs[:, 1] == goal).numpy()
-            paths, reached = found.paths.numpy()[own], found.reached.numpy()[own]
+            own = (pairs[:, 1] == goal).nonzero().flatten().tolist()
+            paths, reached = [found.path(walk).numpy() for walk in own], found.reached.numpy()[own]
             _panel(axes, distance_field(model, moves, goal), moves, goal, paths, reached)
             axes.set_title(f"{name}: {reached.sum()} of {len(reached)} walks arrive", fontsize=9)
     for axes in panels[-1]:
@@ -76,7 +90,9 @@ def save_plan(
     return path
 
 
-def _panel(axes: Axes, field: Tensor, moves: KnownMoves, goal: int, paths: np.ndarray, reached: np.ndarray) -> None:
+def _panel(
+    axes: Axes, field: Tensor, moves: KnownMoves, goal: int, paths: list[np.ndarray], reached: np.ndarray
+) -> None:
     states = moves.states.numpy()
     place = states[:, 1], states[:, 0]
     values = field.cpu().numpy()
@@ -86,7 +102,7 @@ def _panel(axes: Axes, field: Tensor, moves: KnownMoves, goal: int, paths: np.nd
         grid = np.full((len(rows), len(columns)), np.nan)
         grid[row, column] = values
         drawn: ScalarMappable = axes.pcolormesh(columns, rows, grid, shading="nearest")
-    else:  # no grid, such as positions that hardly come again
+    else:  # no grid, such as continuous positions
         drawn = axes.scatter(*place, c=values, s=4, linewidths=0)
     axes.figure.colorbar(drawn, ax=axes, shrink=0.8, label="learned distance to the star")
     axes.set_facecolor("0.2")

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from trimetric.rl.worlds.row_sums import RowSums
+from trimetric.rl.learning.row_sums import RowSums
 
 PLACES = 9
 

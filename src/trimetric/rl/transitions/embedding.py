@@ -1,0 +1,52 @@
+"""How a model reads the states of a log."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from trimetric.distances import Distance
+from trimetric.distances.siamese import Siamese
+from trimetric.rl.transitions.known_moves import KnownMoves
+
+EMBEDDED_AT_ONCE = 8192
+
+
+def readable_states(model: Siamese | Distance, moves: KnownMoves) -> Tensor | None:
+    """Convert the states of a log to what a model reads.
+
+    Args:
+        model: a distance between observations, or a `Siamese` with an `nn.Embedding` of the states by number.
+        moves: the moves of the log.
+
+    Returns:
+        The observations in the dtype of the model, or None for an `nn.Embedding`, which reads numbers of states.
+    """
+    encoder = model.encoder if isinstance(model, Siamese) else None
+    if isinstance(encoder, nn.Embedding):
+        if encoder.num_embeddings != moves.num_states:
+            raise ValueError(
+                f"model: expected a table of the {moves.num_states} states of the log, got {encoder.num_embeddings}"
+            )
+        return None
+    dtype = next((p.dtype for p in model.parameters()), moves.states.dtype)
+    return moves.states.to(dtype)
+
+
+@torch.no_grad()
+def embed_states(model: Siamese | Distance, moves: KnownMoves) -> tuple[Distance, Tensor]:
+    """Embed all states of a log.
+
+    Args:
+        model: as for `readable_states`; it is set to evaluation mode.
+        moves: the moves of the log.
+
+    Returns:
+        The distance of the model between points, and the point of each state.
+    """
+    model.eval()
+    objects = readable_states(model, moves)
+    objects = torch.arange(moves.num_states) if objects is None else objects
+    if not isinstance(model, Siamese):
+        return model, objects
+    return model.distance, torch.cat([model.encoder(part) for part in objects.split(EMBEDDED_AT_ONCE)])
