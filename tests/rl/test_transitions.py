@@ -94,6 +94,23 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path, log: Transitions) ->
     assert (read_transitions(tmp_path / "rewards.npz").costs == 2).all()
 
 
+def test_a_file_of_other_transitions_is_kept_on_request(tmp_path: Path, log: Transitions) -> None:
+    file = tmp_path / "log.npz"
+    log.write(file, overwrite=False)
+    before = file.stat().st_mtime_ns
+    assert walk(asymmetric=True).write(file, overwrite=False) == file  # the same walk again
+    assert file.stat().st_mtime_ns == before
+    other = Transitions(**arrays())
+    assert not other.holds_same_as(log)
+    with pytest.raises(FileExistsError, match=r"log\.npz: exists already and holds something else than these 4 steps"):
+        other.write(file, overwrite=False)
+    assert read_transitions(file).holds_same_as(log)
+    assert read_transitions(other.write(file)).holds_same_as(other)
+    file.write_text("notes")
+    with pytest.raises(FileExistsError, match="exists already"):
+        log.write(file, overwrite=False)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

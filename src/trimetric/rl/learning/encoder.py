@@ -20,13 +20,17 @@ PLANES = 3
 class GridEncoder(Described):
     """Two 3 x 3 convolutions with relu, then two dense layers with relu between (appendix F.1).
 
-    The feature maps are flattened position by position, which only names the inputs of the dense layer otherwise.
+    The feature maps are flattened position by position, which only permutes the inputs of the dense layer.
 
     Args:
-        height, width: of the observed grid, at least 5.
-        dim: of the embedding.
-        filters: of the two convolutions (the paper prints 62 for the second, see deviation D22).
+        height, width: size of the observed grid, at least 5.
+        dim: size of the embedding.
+        filters: number of filters of the two convolutions (the paper prints 62 for the second, see deviation D22).
         hidden: width of the first dense layer.
+
+    Examples:
+        >>> GridEncoder(7, 9, dim=4)(torch.zeros(2, 3, 7, 9)).shape
+        torch.Size([2, 4])
     """
 
     def __init__(
@@ -48,6 +52,14 @@ class GridEncoder(Described):
         self.last = nn.Linear(hidden, dim)
 
     def forward(self, x: Float[Tensor, "*batch 3 height width"]) -> Float[Tensor, "*batch dim"]:
+        """Embed observations.
+
+        Args:
+            x: planes of empty cells, walls and the agent (..., 3, height, width).
+
+        Returns:
+            Embeddings (..., dim).
+        """
         if x.shape[-3:] != (PLANES, self.height, self.width):
             raise ValueError(
                 f"x: expected observations of shape (..., {PLANES}, {self.height}, {self.width}), got {tuple(x.shape)}"
@@ -57,7 +69,14 @@ class GridEncoder(Described):
         return self.last((flat @ self.dense + self.dense_bias).relu()).unflatten(0, x.shape[:-3])
 
     def embed_all(self, windows: Windows) -> Float[Tensor, "n dim"]:
-        """The same for the observations that `windows` was made of, each distinct window computed once."""
+        """Embed the observations that `windows` was made of, computing each distinct window once.
+
+        Args:
+            windows: windows of n observations.
+
+        Returns:
+            Embeddings (n, dim), those of a forward pass up to rounding.
+        """
         parameters = (
             self.first.weight.flatten(1),
             self.first.bias,
@@ -75,7 +94,11 @@ class GridEncoder(Described):
 class StateEncoder(nn.Module):
     """The encoder of the states of one world by number: all of them are embedded at once, by distinct windows.
 
-    It has no parameters but those of `encoder`, which is what is left after training.
+    It has no parameters but those of `encoder`, which is what remains after training.
+
+    Args:
+        encoder: the encoder of observations.
+        windows: windows of the observations of all states.
     """
 
     def __init__(self, encoder: GridEncoder, windows: Windows) -> None:
@@ -83,5 +106,13 @@ class StateEncoder(nn.Module):
         self.encoder, self.windows = encoder, windows
 
     def forward(self, states: Int[Tensor, " k"]) -> Float[Tensor, "k dim"]:
+        """Embed states.
+
+        Args:
+            states: numbers of states (k,).
+
+        Returns:
+            Embeddings (k, dim).
+        """
         embedded: Any = self.encoder.embed_all(self.windows)
         return embedded.index_select(0, states)

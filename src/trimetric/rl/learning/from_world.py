@@ -83,6 +83,12 @@ def values_of(model: Siamese, world: World) -> Float[Tensor, "n n"]:
 
     Returns:
         Values (n, n), states along the first axis.
+
+    Examples:
+        >>> from trimetric import Euclidean
+        >>> world = World("FourRoom")
+        >>> values_of(value_model(world, Euclidean(4)), world).shape
+        torch.Size([68, 68])
     """
     model.eval()
     return -all_pairs(model, world.observations.to(next(model.parameters()).dtype))

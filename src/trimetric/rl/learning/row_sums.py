@@ -1,4 +1,4 @@
-"""Sparse sums of rows, and their transposes."""
+"""Sparse sums of rows, and their transposes, for several matrices at once."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from torch import Tensor
 
 
 class RowSums:
-    r"""The linear map $y_r = \sum_j w_{rj}\, x_{i_{rj}}$ of the rows of a matrix: a sparse matrix that multiplies it.
+    r"""The linear map $y_r = \sum_j w_{rj}\, x_{i_{rj}}$ of the rows of a matrix: a product with a sparse matrix.
 
-    Both directions are embedding bags, of several matrices at once; `transposed` is the gradient of the call.
-    (Indexing has a gradient that adds rows one at a time, and torch's sparse matrices multiply one matrix only.)
+    Both directions are embedding bags, for several matrices at once; `transposed` is the gradient of the call.
+    (The gradient of indexing adds rows one at a time, and torch's sparse matrices multiply one matrix only.)
 
     Args:
-        targets, sources, weights: the entries $r$, $i_{rj}$, $w_{rj}$, in any order.
-        shape: rows of y and of x.
+        targets, sources, weights: entries $r$, $i_{rj}$, $w_{rj}$, in any order.
+        shape: number of rows of y and of x.
+
+    Examples:
+        >>> sums = RowSums(torch.tensor([0, 0]), torch.tensor([1, 2]), torch.ones(2), (1, 3))
+        >>> sums(torch.tensor([[[1.0], [2.0], [3.0]]])).tolist()
+        [[[5.0]]]
     """
 
     def __init__(
@@ -30,9 +35,25 @@ class RowSums:
         self._back = _Lists(sources, targets, weights, shape[1], shape[0])
 
     def __call__(self, x: Float[Tensor, "members sources columns"]) -> Float[Tensor, "members targets columns"]:
+        """Sum rows.
+
+        Args:
+            x: matrices (members, sources, columns).
+
+        Returns:
+            Their sums of rows (members, targets, columns).
+        """
         return self._there.apply(x)
 
     def transposed(self, y: Float[Tensor, "members targets columns"]) -> Float[Tensor, "members sources columns"]:
+        """Apply the transposed map.
+
+        Args:
+            y: matrices (members, targets, columns).
+
+        Returns:
+            Matrices (members, sources, columns).
+        """
         return self._back.apply(y)
 
 
@@ -48,7 +69,7 @@ class _Lists:
         self._repeated: dict[int, tuple[Tensor, Tensor, Tensor]] = {}
 
     def repeated(self, times: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Sources, starts and weights for that many matrices below each other."""
+        """Repeat sources, starts and weights for `times` matrices below each other."""
         if times not in self._repeated:
             shift = torch.arange(times).unsqueeze(1)
             self._repeated[times] = (

@@ -23,6 +23,11 @@ class Split:
     Attributes:
         train: pairs to train on (n, 2).
         test: pairs that are held out (m, 2); all pairs where none is.
+
+    Examples:
+        >>> pairs = World("Maze").pairs()
+        >>> len(Split(train=pairs, test=pairs).train)
+        2450
     """
 
     train: Int[Tensor, "n 2"]
@@ -110,6 +115,15 @@ def hold_out_goals(moves: KnownMoves, fraction: float, *, seed: int) -> tuple[Te
 
     Returns:
         Numbers of the states that may be goals in training, and of those that may not, both sorted.
+
+    Examples:
+        >>> import numpy as np
+        >>> from trimetric.rl import Transitions
+        >>> line = np.arange(4.0)[:, None]
+        >>> moves = KnownMoves(Transitions(observations=line[:-1], next_observations=line[1:], costs=np.ones(3)))
+        >>> seen, held_out = hold_out_goals(moves, 0.25, seed=0)
+        >>> len(seen), len(held_out)
+        (3, 1)
     """
     if not 0 <= fraction < 1:
         raise ValueError(f"fraction: expected a part from 0 to below 1, got {fraction!r}")

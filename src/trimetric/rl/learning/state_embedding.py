@@ -1,4 +1,4 @@
-"""The encoder of grid worlds on all states of one world, for several networks at once, with its gradient by hand."""
+"""The encoder of grid worlds on all states of one world, for several networks at once, with a hand-written gradient."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from trimetric.rl.learning.windows import Windows
 
 
 class StateEmbedding(torch.autograd.Function):
-    """The embeddings (members, states, dim) of all states, each distinct window computed once.
+    """Computes the embeddings (members, states, dim) of all states, each distinct window once.
 
-    One operation for autograd and `vmap`, as each of theirs costs as much time as a small product.  Arguments: the
-    kernels and biases of the first convolution (members, filters, planes * 9), of the second (members, filters, first,
-    3, 3), of the dense layer (members, positions, second, hidden) and of the last one (members, dim, hidden).
+    It is one operation for autograd and `vmap`, since each operation of theirs costs as much time as a small product.
+    Its arguments are the kernels and biases of the first convolution (members, filters, planes * 9), of the second
+    (members, filters, first, 3, 3), of the dense layer (members, positions, second, hidden) and of the last one
+    (members, dim, hidden), and the `Windows` of all states.
     """
 
     @staticmethod
@@ -31,7 +32,7 @@ class StateEmbedding(torch.autograd.Function):
         windows: Windows,
     ) -> tuple[Tensor, ...]:
         features = (windows.first @ first.mT).add_(first_bias.unsqueeze(1)).relu_()
-        # W h for each of the nine places of a feature in a window, then the sums of nine.
+        # W h for each of the nine places of a feature in a window, then sums of nine.
         places = (features @ _by_place(second)).view(len(second), -1, second.shape[1])
         planes = windows.second(places).add_(second_bias.unsqueeze(1)).relu_()
         rows = windows.rows(planes)
@@ -76,7 +77,7 @@ class StateEmbedding(torch.autograd.Function):
     def vmap(  # pyright: ignore[reportIncompatibleMethodOverride]
         info: Any, in_dims: tuple[int | None, ...], *arguments: Any
     ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
-        """Members of members are members."""
+        """Treat a batch of members as more members."""
         *parameters, windows = arguments
         stacked = [
             p.expand(info.batch_size, *p.shape) if at is None else p.movedim(at, 0)

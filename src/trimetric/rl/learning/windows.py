@@ -1,4 +1,4 @@
-"""What the pictures of a grid world have in common, so that a convolution computes it once."""
+"""What the pictures of a grid world have in common, so that a convolution is computed once for it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,27 @@ PLACES = 9
 class Windows:
     """The distinct 3 x 3 and 5 x 5 windows of several pictures of one size.
 
-    Pictures of the states of a world differ in two cells only: of the 68 x 81 windows that the first convolution sees
-    in the four rooms 212 are distinct, and of the 68 x 49 that the second one sees 903.  At each of the 49 positions
-    most states show the same window; a dense layer on top is its value for these, plus the differences where a state
-    shows another.
+    Pictures of two states of a world differ in two cells only: in the four rooms, 212 of the 68 x 81 windows that the
+    first convolution sees are distinct, and 903 of the 68 x 49 that the second one sees.  At each of the 49 positions
+    most states show the same window; a dense layer on top is its value for that window, plus the differences for the
+    states that show another one.
+
+    Args:
+        pictures: observations of all states (n, planes, height, width).
 
     Attributes:
         first: the distinct 3 x 3 windows, one row each.
-        second: from the nine products of each of their features to the sums of each distinct 5 x 5 window.
-        rows: from the features of those to the inputs of the dense layer, position by position: the features that most
-            states show, then the differences from them, each once.
-        states: from the products of these to the sum of the first of each position, in the last row, and to what each
-            state has beyond it.
+        second: map from the nine products of each of their features to the sums of each distinct 5 x 5 window.
+        rows: map from the features of those to the inputs of the dense layer, position by position: the features that
+            most states show, then the distinct differences from them.
+        states: map from the products of these to what each state adds, and, in the last row, to the sum over all
+            positions of what most states show.
+
+    Examples:
+        >>> from trimetric.rl import World
+        >>> windows = Windows(World("FourRoom").observations)
+        >>> len(windows.first), windows.second.shape[0]
+        (212, 903)
     """
 
     def __init__(self, pictures: Float[Tensor, "n planes height width"]) -> None:
@@ -44,7 +53,7 @@ class Windows:
 
 
 def _differences(shown: Tensor, distinct: int) -> tuple[RowSums, RowSums]:
-    """From the window that each state shows at each position, the maps `rows` and `states`."""
+    """Make the maps `rows` and `states` from the window that each state shows at each position."""
     n, positions = shown.shape
     common = shown.mode(dim=0).values
     others = [torch.unique(shown[shown[:, p] != common[p], p]) for p in range(positions)]

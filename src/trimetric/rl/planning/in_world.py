@@ -87,6 +87,11 @@ def spl_of_pairs(world: World, walks: Plan) -> Float[Tensor, "*members n n"]:
 
     Returns:
         The SPL (..., n, n).
+
+    Examples:
+        >>> world = World("Maze")
+        >>> spl_of_pairs(world, follow(world, greedy_actions(world, world.values))).min().item()
+        1.0
     """
     return walks.spl(world.distances)
 

@@ -109,6 +109,15 @@ def goal_pairs(moves: KnownMoves, goals: Int[Tensor, " g"], count: int, *, seed:
 
     Returns:
         States and goals by number (count, 2).
+
+    Examples:
+        >>> import numpy as np
+        >>> from trimetric.rl import Transitions
+        >>> line = np.arange(4.0)[:, None]
+        >>> moves = KnownMoves(Transitions(observations=line[:-1], next_observations=line[1:], costs=np.ones(3)))
+        >>> pairs = goal_pairs(moves, torch.tensor([3]), 5, seed=0)
+        >>> pairs.shape, pairs[:, 1].unique().tolist()
+        (torch.Size([5, 2]), [3])
     """
     generator = torch.Generator().manual_seed(seed)
     starts = torch.randint(moves.num_states, (count,), generator=generator)

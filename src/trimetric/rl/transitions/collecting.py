@@ -1,4 +1,4 @@
-"""Log transitions of a Gymnasium environment by random walk."""
+"""Log transitions of a Gymnasium environment by a random walk."""
 
 from __future__ import annotations
 
@@ -27,18 +27,27 @@ def collect(
     discrete: DiscreteAs = "one-hot",
     reset_options: dict[str, Any] | None = None,
 ) -> Transitions:
-    """Take that many random steps, starting anew whenever an episode ends.
+    """Log random steps in an environment, which is reset whenever an episode ends.
 
     The reward of a step must be below 0; its cost is minus the reward.
 
     Args:
-        env: whose observations are numbers, or dictionaries with these under "observation".
-        steps: transitions to log.
-        seed: of the environment and of the actions.
-        repeat: how often each action is taken, for one transition; its costs are summed.
-        observe: from an observation of the environment to what is logged of it, such as `bins_of(env, 40)`.
-        discrete: how whole numbers of Discrete and MultiDiscrete spaces are logged.
-        reset_options: for `env.reset`.
+        env: an environment whose observations are numbers, or dictionaries with numbers under "observation".
+        steps: number of transitions to log.
+        seed: seed of the environment and of the actions.
+        repeat: how often each action is taken for one transition; the costs are summed.
+        observe: maps an observation of the environment to what is logged of it, such as `bins_of(env, 40)`.
+        discrete: how the integers of Discrete and MultiDiscrete spaces are logged: "one-hot" or "coordinates".
+        reset_options: options for `env.reset`.
+
+    Returns:
+        The log, with actions where these are integers.
+
+    Examples:
+        >>> from trimetric.rl import GridEnvironment
+        >>> log = collect(GridEnvironment("Maze", observations="cells"), 20, seed=0)
+        >>> len(log), log.observations.shape
+        (20, (20, 2))
     """
     checks.positive_int("steps", steps)
     checks.positive_int("repeat", repeat)
@@ -71,7 +80,23 @@ def collect(
 
 
 def bins_of(env: gymnasium.Env[Any, Any], bins: int) -> Observe:
-    """Round each coordinate of a bounded Box to the middle of one of so many equal parts: so states come again."""
+    """Make a function that rounds each coordinate to the middle of one of `bins` equal parts, so that states recur.
+
+    Args:
+        env: an environment with bounded Box observations.
+        bins: number of parts of each coordinate.
+
+    Returns:
+        A function for the argument `observe` of `collect`.
+
+    Examples:
+        >>> from trimetric.rl import GridEnvironment
+        >>> observe = bins_of(GridEnvironment("Maze", observations="cells"), 5)  # rows and columns from 0 to 10
+        >>> observe(np.array([1.0, 7.0])).tolist()
+        [1.0, 7.0]
+        >>> observe(np.array([0.0, 7.9])).tolist()
+        [1.0, 7.0]
+    """
     from gymnasium import spaces
 
     checks.positive_int("bins", bins)
@@ -88,7 +113,14 @@ def bins_of(env: gymnasium.Env[Any, Any], bins: int) -> Observe:
 
 
 def observation_space(env: gymnasium.Env[Any, Any]) -> Any:
-    """The space of what the agent sees; for a goal-conditioned environment, of its "observation"."""
+    """Find the space of what the agent sees; for a goal-conditioned environment, that of its "observation".
+
+    Args:
+        env: the environment.
+
+    Returns:
+        A Gymnasium space.
+    """
     from gymnasium import spaces
 
     space: Any = env.observation_space

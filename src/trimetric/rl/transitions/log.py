@@ -1,4 +1,4 @@
-"""Logged transitions: all that some users have of their world."""
+"""Logged transitions: for many users, all that is known of their world."""
 
 from __future__ import annotations
 
@@ -13,19 +13,27 @@ from trimetric._support.atomic import replacing
 from trimetric._support.printable import printable
 from trimetric.files.arrays import stored_arrays
 
-KEYS = ("observations", "next_observations", "costs", "rewards", "actions", "terminals")
+STORED = ("observations", "next_observations", "costs", "actions", "terminals")
+KEYS = (*STORED, "rewards")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Transitions:
-    """What was seen before and after each step, and what the step cost.
+    """A log of steps: what was seen before and after each step, and what the step cost.
 
     Args:
-        observations: what was seen before each step (n, ...), numbers.
+        observations: what was seen before each step (n, ...), finite numbers.
         next_observations: what was seen after it, of the same shape.
-        costs: of each step, all above 0: so the cost of a cheapest path is a quasimetric.
-        actions: the number of the action of each step; only an agent that acts needs them.
-        terminals: whether the episode ended with the step.
+        costs: cost of each step (n,), above 0: so the cost of a cheapest path is a quasimetric.
+        actions: number of the action of each step (n,); only an `Agent` needs them.
+        terminals: whether the episode ended with each step (n,).
+
+    Examples:
+        >>> log = Transitions(
+        ...     observations=np.array([[0.0], [1.0]]), next_observations=np.array([[1.0], [0.0]]), costs=np.ones(2)
+        ... )
+        >>> len(log), log.states.tolist(), log.ends.tolist()
+        (2, [[0.0], [1.0]], [[0, 1], [1, 0]])
     """
 
     observations: np.ndarray
@@ -78,13 +86,13 @@ class Transitions:
         keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
         _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
         rank = np.empty(len(first), dtype=np.int64)
-        order = np.argsort(first)  # numbered as they came, not by their bytes
+        order = np.argsort(first)  # numbered in the order of the log, not of their bytes
         rank[order] = np.arange(len(first))
         return both[first[order]], rank[numbers.ravel()].reshape(2, n)
 
     @property
     def states(self) -> np.ndarray:
-        """The distinct observations (m, ...), in the order in which they came."""
+        """The distinct observations (m, ...), in the order in which they were first seen."""
         return self._distinct[0]
 
     @property
@@ -92,20 +100,66 @@ class Transitions:
         """The states before and after each step (2, n), by number."""
         return self._distinct[1]
 
-    def write(self, path: Path | str) -> Path:
-        """All of it in one .npz file, which is replaced wholly or not at all."""
+    def holds_same_as(self, other: Transitions) -> bool:
+        """Tell whether two logs are equal, number by number.
+
+        Args:
+            other: the log to compare with.
+
+        Returns:
+            Whether all of their arrays are equal.
+        """
+        pairs = ((getattr(self, name), getattr(other, name)) for name in STORED)
+        return all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in pairs)
+
+    def write(self, path: Path | str, *, overwrite: bool = True) -> Path:
+        """Write the log to one .npz file, which is replaced completely or not at all.
+
+        Args:
+            path: the file.
+            overwrite: whether to replace a file that holds anything but this log.  With False an existing file is left
+                as it is: it is accepted if it holds this log, as when an interrupted run collects its log again.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            FileExistsError: with `overwrite=False`, if the file holds anything else.
+        """
         file = Path(path)
-        arrays = {name: getattr(self, name, None) for name in KEYS}
+        if not overwrite and file.exists():
+            try:
+                same = self.holds_same_as(read_transitions(file))
+            except ValueError:
+                same = False
+            if same:
+                return file
+            raise FileExistsError(f"{file}: exists already and holds something else than these {len(self):,} steps")
+        arrays = {name: getattr(self, name) for name in STORED}
         with replacing(file) as stream:
             np.savez_compressed(stream, **{name: value for name, value in arrays.items() if value is not None})
         return file
 
 
 def read_transitions(path: Path | str) -> Transitions:
-    """The transitions of an .npz file.
+    """Read the transitions of an .npz file.
 
     Its arrays are `observations` and `next_observations` (n, ...), `costs` or `rewards` (n,), rewards being minus the
     costs, and, where they are known, `actions` and `terminals` (n,).
+
+    Args:
+        path: the file.
+
+    Returns:
+        The log.
+
+    Examples:
+        >>> import tempfile
+        >>> line = np.arange(3.0)[:, None]
+        >>> log = Transitions(observations=line[:-1], next_observations=line[1:], costs=np.ones(2))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     len(read_transitions(log.write(f"{folder}/log.npz")))
+        2
     """
     file = Path(path)
     if not file.is_file():

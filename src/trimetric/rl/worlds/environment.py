@@ -23,19 +23,29 @@ Observation = dict[str, np.ndarray]
 
 
 class GridEnvironment(gymnasium.Env[Observation, np.int64]):
-    """Walk to a goal; the reward of a step is minus its cost, and the episode ends at the goal.
+    """A grid world to walk to a goal in: the reward of a step is minus its cost, and the episode ends at the goal.
 
     Observations are dictionaries of `observation`, `achieved_goal` (the same) and `desired_goal`: pictures
     (height, width, 3) whose planes are empty, wall and agent, or cells (row, column).  The actions are north, east,
-    south and west.  One that a wall or a one-way door forbids leaves the agent where it is, at a cost of 1;
-    `info["action_mask"]` tells which can be taken.  `reset(options={"state": 3, "goal": 7})` chooses the ends.
+    south and west.  An action that a wall or a one-way door forbids leaves the agent where it is, at a cost of 1;
+    `info["action_mask"]` tells which actions can be taken.  `reset(options={"state": 3, "goal": 7})` chooses start and
+    goal.
 
     Args:
         grid: a map, its text or its name, as for `World`.
-        asymmetric: costs, as for `World`.
-        cost_seed: of the asymmetric costs.
+        asymmetric: whether moves south and west cost more, as for `World`.
+        cost_seed: seed of the asymmetric costs.
         observations: "pictures", or "cells" for row and column, which suit large maps.
         render_mode: "rgb_array", "ansi" or None.
+
+    Examples:
+        >>> environment = GridEnvironment("Maze", observations="cells")
+        >>> seen, info = environment.reset(seed=0, options={"state": 0, "goal": 2})
+        >>> seen["observation"].tolist(), seen["desired_goal"].tolist(), info["action_mask"].tolist()
+        ([1.0, 1.0], [1.0, 3.0], [0, 1, 0, 0])
+        >>> seen, reward, ended, _, _ = environment.step(1)
+        >>> seen["observation"].tolist(), reward, ended
+        ([1.0, 2.0], -1.0, False)
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -74,6 +84,15 @@ class GridEnvironment(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: seed of the random start and goal, of this episode and the next ones.
+            options: numbers of the states to use instead: "state", "goal" or both.
+
+        Returns:
+            The first observation, and "state", "goal" and "action_mask".
+        """
         super().reset(seed=seed)
         self.state, self.goal = self.np_random.choice(self.world.num_states, size=2, replace=False).tolist()
         for name, value in (options or {}).items():
@@ -86,6 +105,15 @@ class GridEnvironment(gymnasium.Env[Observation, np.int64]):
         return self._observe(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Take one step.
+
+        Args:
+            action: 0 to 3: north, east, south or west.
+
+        Returns:
+            The observation, the reward, whether the goal is reached, False (an episode is never cut here), and "state",
+            "goal" and "action_mask".
+        """
         if not self.action_space.contains(action):
             raise ValueError(f"action: expected a whole number from 0 to 3, got {action!r}")
         after = int(self._next[self.state, action])
@@ -94,6 +122,7 @@ class GridEnvironment(gymnasium.Env[Observation, np.int64]):
         return self._observe(), reward, self.state == self.goal, False, self._info()
 
     def render(self) -> Any:
+        """Draw the map with agent and goal: an array of pixels, a text, or None, as `render_mode` says."""
         if self.render_mode is None:
             return None
         agent, goal = (tuple(self.world.grid.cells[end]) for end in (self.state, self.goal))
@@ -115,7 +144,7 @@ class GridEnvironment(gymnasium.Env[Observation, np.int64]):
 
 
 def register() -> None:
-    """Make `gymnasium.make("trimetric/FourRoom-v0")` and `"trimetric/Maze-v0"` work; arguments as above."""
+    """Make `gymnasium.make("trimetric/FourRoom-v0")` and `"trimetric/Maze-v0"` work, with the class's arguments."""
     for name in ("FourRoom", "Maze"):
         if f"trimetric/{name}-v0" not in gymnasium.registry:
             gymnasium.register(

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trimetric._support.moved import warn
+
 WALL, FREE = "#", " ."
 MOVES = {"^": (-1, 0), ">": (0, 1), "v": (1, 0), "<": (0, -1)}
-"""north, east, south, west: a step of each action, and the sign of a one-way door that only it passes"""
+"""north, east, south, west: the sign of a one-way door in each direction, and the step (down, right)"""
 ACTIONS = ("north", "east", "south", "west")
 
 FOUR_ROOM = """
@@ -45,25 +47,38 @@ MAZE = """
 
 @dataclass(frozen=True)
 class GridMap:
-    """A map, as `read_map` gives it."""
+    r"""A map, as `read_map` reads it.
+
+    Args:
+        signs: one character per cell (height, width).
+        cells: row and column of each state (n, 2), numbered in reading order.
+
+    Examples:
+        >>> grid = read_map("####\n#  #\n####")
+        >>> grid.shape, grid.cells.tolist(), grid.neighbors().tolist()
+        ((3, 4), [[1, 1], [1, 2]], [[-1, 1, -1, -1], [-1, -1, -1, 0]])
+    """
 
     signs: np.ndarray
-    """one character a cell (height, width)"""
     cells: np.ndarray
-    """row and column of each state (n, 2), numbered in reading order"""
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Height and width, in cells."""
         return self.signs.shape[0], self.signs.shape[1]
 
     @property
     def walls(self) -> np.ndarray:
+        """Whether each cell is a wall (height, width)."""
         return self.signs == WALL
 
-    def neighbours(self) -> np.ndarray:
-        """The state that each action leads to from each state (n, 4), or -1 where it cannot be taken.
+    def neighbors(self) -> np.ndarray:
+        """Find the state that each action leads to.
 
         A one-way door is entered and left in its own direction only.
+
+        Returns:
+            Numbers of states (n, 4), -1 where the action cannot be taken.
         """
         height, width = self.shape
         number = np.full((height + 2, width + 2), -1)  # a frame: nobody leaves a map without an outer wall
@@ -79,15 +94,27 @@ class GridMap:
             found[:, action] = np.where(barred, -1, number[row + down, column + right])
         return found
 
+    def neighbours(self) -> np.ndarray:
+        """The old name of `neighbors`."""
+        warn("GridMap.neighbours", "GridMap.neighbors")
+        return self.neighbors()
+
     def __str__(self) -> str:
         return "\n".join("".join(row) for row in self.signs)
 
 
 def read_map(text: str | Sequence[str]) -> GridMap:
-    """A map from lines of `#` (wall), space or `.` (free), and the one-way doors `^ > v <`.
+    """Read a map from lines of `#` (wall), space or `.` (free), and the one-way doors `^ > v <`.
 
-    >>> len(read_map(FOUR_ROOM).cells), len(read_map(MAZE).cells)
-    (68, 50)
+    Args:
+        text: the map, or its lines; all lines have the same length.
+
+    Returns:
+        The map.
+
+    Examples:
+        >>> len(read_map(FOUR_ROOM).cells), len(read_map(MAZE).cells)
+        (68, 50)
     """
     lines = text.strip("\n").split("\n") if isinstance(text, str) else list(text)
     if len({len(line) for line in lines}) > 1:
@@ -109,7 +136,20 @@ def read_map(text: str | Sequence[str]) -> GridMap:
 
 
 def random_maze(size: int = 11, *, seed: int, loops: int = 1) -> GridMap:
-    """A maze of odd size: a random tree over the cells at odd places, and `loops` more passages."""
+    """Make a random maze: a tree over the cells with odd coordinates, and `loops` more passages.
+
+    Args:
+        size: height and width, an odd number from 5 on.
+        seed: seed of the maze.
+        loops: number of passages beyond the tree.
+
+    Returns:
+        The map.
+
+    Examples:
+        >>> len(random_maze(7, seed=0, loops=0).cells)  # 9 cells and 8 passages
+        17
+    """
     if size < 5 or size % 2 == 0:
         raise ValueError(f"size: expected an odd number from 5 on, got {size}")
     generator = np.random.default_rng(seed)

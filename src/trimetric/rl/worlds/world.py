@@ -1,4 +1,4 @@
-"""Grid worlds with their model: who neighbours whom, at what cost, and the exact values."""
+"""Grid worlds with their model: which move leads where, at what cost, and the exact values."""
 
 from __future__ import annotations
 
@@ -26,9 +26,22 @@ class World:
 
     Args:
         grid: a map, its text, or the name of one: "FourRoom" or "Maze".
-        asymmetric: every move costs 1; with this, moves south and west cost up to 5 more, uniformly, fixed for each
-            move (the paper's asymmetric worlds).
-        seed: of those costs.
+        asymmetric: every move costs 1; in an asymmetric world moves south and west cost up to 5 more, drawn uniformly
+            once for each move (the paper's asymmetric worlds).
+        seed: seed of those costs.
+
+    Attributes:
+        grid: the map.
+        num_states: number of free cells, n.
+        next_state: where each action leads (n, 4); -1 where it cannot be taken.
+        cost: cost of each action (n, 4), infinite where it cannot be taken; the reward is minus this.
+
+    Examples:
+        >>> world = World("FourRoom")
+        >>> world
+        World(11 x 11, 68 states, symmetric)
+        >>> world.distances[world.state_at(1, 1), world.state_at(3, 3)].item()
+        4.0
     """
 
     def __init__(self, grid: GridMap | str, *, asymmetric: bool = False, seed: int = 0) -> None:
@@ -39,24 +52,22 @@ class World:
         checks.instance("grid", grid, GridMap)
         self.grid, self.asymmetric, self.seed = grid, bool(asymmetric), seed
         self.num_states = len(grid.cells)
-        self.next_state = torch.from_numpy(grid.neighbours())
-        """where each action leads (n, 4); -1 where it cannot be taken"""
+        self.next_state = torch.from_numpy(grid.neighbors())
         cost = np.ones((self.num_states, 4))
         if asymmetric:
             noise = np.random.default_rng(seed).uniform(0, NOISE, (self.num_states, len(NOISY_ACTIONS)))
             cost[:, NOISY_ACTIONS] += noise
         self.cost = torch.from_numpy(cost).where(self.next_state >= 0, torch.inf)
-        """of each move (n, 4), infinite where there is none; the reward is minus this"""
         self._check_connected()
 
     @cached_property
     def distances(self) -> Float[Tensor, "n n"]:
-        """The cost of a cheapest path from each state to each goal, by Dijkstra's method."""
+        """The cost of a cheapest path from each state to each goal (n, n), by Dijkstra's algorithm."""
         return torch.from_numpy(dijkstra(self._graph()))
 
     @property
     def values(self) -> Float[Tensor, "n n"]:
-        """The exact values V(s, g), minus the distances."""
+        """The exact values V(s, g) (n, n): minus the distances."""
         return -self.distances
 
     @cached_property
@@ -70,11 +81,18 @@ class World:
         return seen
 
     def pairs(self) -> Int[Tensor, "pairs 2"]:
-        """All pairs of a state and another as its goal."""
+        """List all pairs of a state and another state as its goal, by number."""
         return (~torch.eye(self.num_states, dtype=torch.bool)).nonzero()
 
     def state_at(self, row: int, column: int) -> int:
-        """The number of the state at a cell."""
+        """Find the state at a cell.
+
+        Args:
+            row, column: a free cell.
+
+        Returns:
+            The number of the state.
+        """
         found = np.flatnonzero((self.grid.cells == (row, column)).all(axis=1))
         if not len(found):
             raise ValueError(f"row, column: expected a free cell, got ({row}, {column})")
