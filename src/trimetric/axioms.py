@@ -22,6 +22,13 @@ class Axioms:
         homogeneous: N2, `d(a x, a y) = a d(x, y)` for `a >= 0`.
         translation_invariant: `d(x + t, y + t) = d(x, y)`.
         monotone: N5, `0 <= x <= y` element-wise implies `||x|| <= ||y||`.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> print(tm.DeepNorm(4).axioms)
+        nonnegative, reflexive, triangle, homogeneous, translation_invariant
+        >>> Axioms().but(symmetric=True).symmetric
+        True
     """
 
     nonnegative: bool = True
@@ -40,7 +47,11 @@ class Axioms:
                 raise TypeError(f"{axiom.name}: expected True or False, got {value!r}")
 
     def but(self, **changes: bool) -> Axioms:
-        """A copy with some promises changed."""
+        """A copy with some promises changed.
+
+        Args:
+            changes: axioms by name, each True or False.
+        """
         return replace(self, **changes)
 
     def __str__(self) -> str:

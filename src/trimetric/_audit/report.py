@@ -33,7 +33,14 @@ class Audit:
         asymmetry: largest |d(x, y) - d(y, x)|.
         indistinct: number of ordered pairs of different points with d(x, y) <= 0.
         homogeneity_defect: largest |d(ax, ay) - a d(x, y)| / a for a = 0.5 and 4, on the first 256 points; NaN where
-            it was not measured: it is for a `Distance`, and where homogeneity is required.
+            it was not measured: it is measured for a `Distance`, and where homogeneity is required.
+
+    Examples:
+        >>> import torch
+        >>> import trimetric as tm
+        >>> found = tm.audit(tm.Euclidean(2), torch.randn(20, 2))
+        >>> found.broken, found.verdict
+        ([], 'every promise holds')
     """
 
     name: str

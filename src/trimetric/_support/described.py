@@ -44,10 +44,18 @@ DEEPEST = 50  # modules in each other
 
 
 class Described(nn.Module):
-    """A module that remembers the arguments it was built by.
+    """A module that remembers the arguments it was built with.
 
-    Subclasses can be saved in a `Model`; one that is defined outside of the package can be loaded by programs that
-    import it.
+    Subclasses can be saved in a `Model`.  A subclass that is defined outside of this package can be loaded by programs
+    that import it.
+
+    Examples:
+        >>> class Doubled(Described):
+        ...     def __init__(self, dim: int) -> None:
+        ...         super().__init__()
+        ...         self.linear = nn.Linear(dim, 2 * dim)
+        >>> describe(Doubled(3))["arguments"]
+        {'dim': 3}
     """
 
     _built_by: tuple[list[Any], dict[str, Any]]

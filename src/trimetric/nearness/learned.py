@@ -45,7 +45,12 @@ MEASUREMENTS = 50
 
 @dataclass(frozen=True, kw_only=True)
 class LearnedSettings:
-    """Of `nearest_metric(..., method="learned")`."""
+    """The settings of `nearest_metric(..., method="learned")`.
+
+    Examples:
+        >>> LearnedSettings(head="wide", dim=16).training_on(1000).epochs
+        200
+    """
 
     head: HeadName | Literal["landmarks"] | Distance | None = None
     """the distance between points, by name or itself; a symmetric problem gets a symmetric one.  `"landmarks"`: each
@@ -54,15 +59,15 @@ class LearnedSettings:
     dim: int = 128
     """coordinates of a point, where a head other than `"landmarks"` is named"""
     concave_units: int = 5
-    """of such a head; 0 leaves the distance of its norm"""
+    """concave units of such a head; 0 for none"""
     encoder: nn.Module | None = None
-    """from the features of an object to its point; by default each object has a free point of its own"""
+    """from the features of an object to its point; by default each object has a free point"""
     objects: Tensor | None = None
-    """features of the objects, one row each, for an encoder"""
+    """features of the objects, one row each, for the encoder"""
     training: TrainingConfig | None = None
-    """None: 200 epochs, and for `"landmarks"` what makes about 3000 steps; the mean distance is 1 in training"""
+    """None: 200 epochs, or about 3000 steps for `"landmarks"`.  Distances are scaled to mean 1 for the training"""
     seed: int = 0
-    """of the first weights"""
+    """seed of the initial weights"""
 
     def __post_init__(self) -> None:
         if self.head is not None and not isinstance(self.head, Distance):
@@ -75,14 +80,20 @@ class LearnedSettings:
 
     @property
     def by_landmarks(self) -> bool:
+        """Whether the distance between points is the landmark bound."""
         return self.head == LANDMARKS or (self.head is None and self.encoder is None)
 
     @property
     def starts_as_rows(self) -> bool:
+        """Whether points start as rows of the matrix, below a head that contains the landmark bound."""
         return self.head in STARTED and self.encoder is None
 
     def training_on(self, pairs: int) -> TrainingConfig:
-        """What is set, or what suits so many pairs of objects."""
+        """The settings of the training: `training`, or a default for the number of pairs.
+
+        Args:
+            pairs: how many pairs of objects are known.
+        """
         if self.training is not None:
             return self.training
         if not self.by_landmarks:

@@ -64,6 +64,10 @@ def is_metric(x: Any) -> bool:
 
     Returns:
         False also where an entry is NaN.
+
+    Examples:
+        >>> is_metric([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+        True
     """
     matrix = _square("x", x)
     if not (matrix >= 0).all() or np.diagonal(matrix).any():

@@ -19,29 +19,59 @@ CELLS = 400
 
 @dataclass(frozen=True)
 class RepairReport:
-    """Numbers about the entries that were known before the repair."""
+    """What a repair changed, among the entries that were known before; `str` gives it in words.
+
+    Examples:
+        >>> from trimetric.nearness import nearest_metric
+        >>> D = [[0, 1, 5], [1, 0, 1], [5, 1, 0]]
+        >>> report = repair_report(nearest_metric(D), D)
+        >>> report.known, report.raised, report.lowered
+        (6, 4, 2)
+    """
 
     known: int
+    """entries that were known, without the diagonal"""
     filled: int
     """missing entries that have a distance now"""
     changed: int
+    """known entries that changed by more than the count tolerance"""
     raised: int
+    """known entries that are larger now"""
     lowered: int
+    """known entries that are smaller now"""
     largest_rise: float
+    """the most that an entry was raised by"""
     largest_fall: float
+    """the most that an entry was lowered by"""
     mean_change: float
-    """of all known entries, without their signs"""
+    """mean absolute change of all known entries"""
     broken_before: int
     """ordered triples of D that broke the triangle inequality by more than the count tolerance; of known entries"""
     violation_before: float
+    """largest violation of a triangle inequality in D"""
     text: str
+    """all of it in words"""
 
     def __str__(self) -> str:
         return self.text
 
 
 def repair_report(result: NearestMetric, D: Any) -> RepairReport:  # noqa: N803
-    """Compares the result of `nearest_metric` with the matrix that it was given."""
+    """Compare the result of `nearest_metric` with the matrix that it was given.
+
+    Args:
+        result: what `nearest_metric` returned.
+        D: the matrix that it was called with; NaN where a distance is missing.
+
+    Returns:
+        How many entries changed and by how much, as numbers and in words.
+
+    Examples:
+        >>> from trimetric.nearness import nearest_metric
+        >>> D = [[0, 1, 5], [1, 0, 1], [5, 1, 0]]
+        >>> print(str(repair_report(nearest_metric(D), D)).splitlines()[1])
+        before: 2 ordered triples broke the triangle inequality, by up to 3
+    """
     before = _as_given(D, result)
     known = ~np.isnan(before) & ~np.eye(len(before), dtype=bool)
     change = np.where(known, result.matrix - np.where(known, before, 0.0), 0.0)
@@ -114,7 +144,21 @@ def _moved(verb: str, count: int, largest: float) -> str:
 
 
 def repair_picture(result: NearestMetric, D: Any) -> Figure:  # noqa: N803
-    """The matrix before and after, what changed, and a histogram of the changes."""
+    """Draw the matrix before and after, what changed, and a histogram of the changes.
+
+    Args:
+        result: what `nearest_metric` returned.
+        D: the matrix that it was called with; NaN where a distance is missing.
+
+    Returns:
+        A Matplotlib figure with four panels.
+
+    Examples:
+        >>> from trimetric.nearness import nearest_metric
+        >>> D = [[0, 1, 5], [1, 0, 1], [5, 1, 0]]
+        >>> [axes.get_title() for axes in repair_picture(nearest_metric(D), D).axes[:3]]
+        ['before', 'after', 'after - before']
+    """
     before = _as_given(D, result)
     known = ~np.isnan(before) & ~np.eye(len(before), dtype=bool)
     change = np.where(known, result.matrix - before, np.nan)
@@ -139,6 +183,13 @@ def repair_picture(result: NearestMetric, D: Any) -> Figure:  # noqa: N803
 
 
 def save_picture(result: NearestMetric, D: Any, path: Path | str) -> None:  # noqa: N803
+    """Write `repair_picture` to a file, atomically.
+
+    Args:
+        result: what `nearest_metric` returned.
+        D: the matrix that it was called with; NaN where a distance is missing.
+        path: the file; its suffix is the format, such as `.png`, `.svg` or `.pdf`.
+    """
     with replacing(path) as stream:
         repair_picture(result, D).savefig(stream, dpi=130, format=Path(path).suffix[1:] or "png")
 
