@@ -26,7 +26,7 @@ from trimetric.rl.planning.pictures import save_plan
 from trimetric.rl.worlds.environment import GridEnvironment
 
 DIM = 64
-TD_SHARE = 16  # its targets change once an epoch, so its epochs are short
+TD_SHARE = 16  # its targets change once per epoch, so its epochs are short
 OPEN, ONWARD, BACK, CLOSED = range(4)
 
 
@@ -57,7 +57,7 @@ class Config:
 
 
 def rooms_map(size: int, rooms: int, seed: int) -> str:
-    """Rooms with a door, open or one-way, or none between neighbours, so that each can be reached from each."""
+    """Rooms with a door, open or one-way, or none between neighbors, so that each can be reached from each."""
     generator = np.random.default_rng(seed)
     sides = [
         (row, column, down)

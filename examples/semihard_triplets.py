@@ -57,13 +57,13 @@ class Clusters:
         self.generator = generator
         self.into = torch.randn(LATENT, FEATURES, generator=generator)
 
-    def sample(self, centres: Tensor, per_class: int) -> tuple[Tensor, Tensor]:
-        labels = torch.arange(len(centres)).repeat_interleave(per_class)
-        latent = centres[labels] + 0.15 * torch.randn(len(labels), LATENT, generator=self.generator)
+    def sample(self, centers: Tensor, per_class: int) -> tuple[Tensor, Tensor]:
+        labels = torch.arange(len(centers)).repeat_interleave(per_class)
+        latent = centers[labels] + 0.15 * torch.randn(len(labels), LATENT, generator=self.generator)
         noise = 2 * torch.randn(len(labels), FEATURES, generator=self.generator)
         return torch.cat([torch.sin(latent @ self.into), noise], dim=1), labels
 
-    def centres(self, classes: int) -> Tensor:
+    def centers(self, classes: int) -> Tensor:
         return torch.randn(classes, LATENT, generator=self.generator)
 
 
@@ -95,14 +95,14 @@ def run(config: Config) -> Outcome:
     loss = TripletMarginLoss(margin=0.5, distance=distance)
     optimizer = torch.optim.Adam([*encoder.parameters(), *loss.parameters()], lr=config.learning_rate)
 
-    test, test_labels = data.sample(data.centres(config.classes), config.per_class)
+    test, test_labels = data.sample(data.centers(config.classes), config.per_class)
     with torch.no_grad():
         before = recall_at_1(distance, encoder(test), test_labels)
-    train_centres = data.centres(10 * config.classes)
+    train_centers = data.centers(10 * config.classes)
     start = time.perf_counter()
     for _ in range(config.steps):
-        chosen = torch.randperm(len(train_centres), generator=data.generator)[: config.classes]
-        objects, labels = data.sample(train_centres[chosen], config.per_class)
+        chosen = torch.randperm(len(train_centers), generator=data.generator)[: config.classes]
+        objects, labels = data.sample(train_centers[chosen], config.per_class)
         embeddings = encoder(objects)
         optimizer.zero_grad()
         loss(embeddings, labels, miner(embeddings, labels)).backward()

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at a moment of one's own choice, so that what has been computed is not lost."""
+"""Defer Ctrl-C and SIGTERM to a safe moment, so that no results are lost."""
 
 from __future__ import annotations
 

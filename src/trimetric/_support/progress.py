@@ -26,7 +26,7 @@ Shown = Literal["auto", "silent"]
 
 
 class _Console(Console):
-    """On standard error; where its reader has left the work goes on without words."""
+    """On standard error; once its reader is gone, the work continues without output."""
 
     def on_broken_pipe(self) -> None:
         self.quiet = True
@@ -101,7 +101,7 @@ class WorkProgress(_Bar):
         super().__init__(name, total, *columns, silent=shown == "silent", completed=known)
 
     def advance(self, count: int, *, known: bool = False, text: str = "") -> None:
-        """So many more are done; `text` takes the place of the times."""
+        """Advance the bar by `count`; `text` replaces the times, and `known` items do not count for the estimate."""
         self.done += count
         self.fresh += 0 if known else count
         gone = time.monotonic() - self.start

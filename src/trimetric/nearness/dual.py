@@ -1,6 +1,6 @@
 r"""The dual of metric nearness on a list of inequalities $Ax \le 0$.
 
-Of all multipliers $z \ge 0$ find those that minimise $\|x\|_W^2$ for $x = d - W^{-1} A^T z$.  As metrics form a cone,
+Of all multipliers $z \ge 0$ find those that minimize $\|x\|_W^2$ for $x = d - W^{-1} A^T z$.  As metrics form a cone,
 every $z \ge 0$ proves that no metric is nearer to $d$ than
 
 $$\|d\|_W^2 - \|x\|_W^2 = \sum_e w_e (d_e - x_e)(d_e + x_e).$$
@@ -76,9 +76,9 @@ class Dual:
                 break
             if steps:
                 self._solve_on_face(steps, stop)
-        self._synchronise()
+        self._synchronize()
 
-    def _synchronise(self) -> None:
+    def _synchronize(self) -> None:
         """x from the multipliers, without the rounding of many small steps: the bound must be true."""
         self.x = self.problem.distances - self._back(self.multipliers, self.entries)
 
@@ -113,7 +113,7 @@ class Dual:
             faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
             ahead = np.maximum(after + (momentum - 1) / faster * (after - self.multipliers), 0.0)
             self.multipliers, momentum = after, faster
-        self._synchronise()
+        self._synchronize()
 
     def _largest_curvature(self, scaled: np.ndarray) -> float:
         vector = np.ones_like(scaled)

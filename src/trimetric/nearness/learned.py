@@ -114,7 +114,7 @@ def solve_learned(problem: Problem, best: Best, settings: LearnedSettings) -> Si
     if weights.size and weights.min() != weights.max():
         raise ValueError("weights: expected equal ones with method='learned'; method='active-set' takes any")
     if settings.objects is not None and len(settings.objects) != problem.n:
-        raise ValueError(f"objects: expected {problem.n} rows, one an object, got {len(settings.objects)}")
+        raise ValueError(f"objects: expected {problem.n} rows, one per object, got {len(settings.objects)}")
     model = make_model(problem, settings)
     if not weights.size:
         best.stopped = "rounds"
@@ -123,7 +123,7 @@ def solve_learned(problem: Problem, best: Best, settings: LearnedSettings) -> Si
     pairs = known.nonzero()
     distances = torch.from_numpy(problem.distances[:-1].reshape(problem.n, problem.n))
     targets = distances[pairs[:, 0], pairs[:, 1]]
-    unit = float(targets.mean()) or 1.0  # the optimiser is not indifferent to the scale of gradients
+    unit = float(targets.mean()) or 1.0  # the optimizer is not indifferent to the scale of gradients
     targets = (targets / unit).float()
 
     def finished(epoch: Epoch) -> None:

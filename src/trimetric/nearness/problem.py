@@ -17,7 +17,7 @@ SYMMETRY = 1e-9
 
 @dataclass(frozen=True)
 class Problem:
-    r"""Minimise $\sum_e w_e (x_e - d_e)^2$ over the entries $e$ of the metrics on `n` objects.
+    r"""Minimize $\sum_e w_e (x_e - d_e)^2$ over the entries $e$ of the metrics on `n` objects.
 
     Entry $e = (i, j)$ stands at place `i * n + j` of the vectors; of a symmetric problem only $i < j$ is used, with the
     weights of both directions.  One more place at the end is always 0: rows of inequalities are filled up with it.
@@ -90,7 +90,7 @@ def make_problem(matrix: Any, *, symmetric: bool, weights: Any, missing: Any) ->
     w = np.where(known, w, 0.0)
     np.fill_diagonal(w, 0.0)
     if symmetric:
-        d, w = _symmetrised(d, w, known)
+        d, w = _symmetrized(d, w, known)
         known = known | known.T
     known = (w > 0) if not symmetric else (w + w.T > 0)
     np.fill_diagonal(known, True)
@@ -154,7 +154,7 @@ def _weights(weights: Any, n: int) -> np.ndarray:
     return array
 
 
-def _symmetrised(d: np.ndarray, w: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _symmetrized(d: np.ndarray, w: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The upper triangle, with the weights of both directions; where one is not known, the other counts."""
     off = known & known.T & (np.abs(d - d.T) > SYMMETRY * d.max(initial=0.0))
     if off.any():

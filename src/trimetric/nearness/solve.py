@@ -36,7 +36,7 @@ def nearest_metric(
     interrupted: Callable[[int], object] | None = None,
     learned: LearnedSettings | None = None,
 ) -> NearestMetric:
-    r"""The (quasi)metric X that minimises $\sum_{ij} w_{ij} (x_{ij} - d_{ij})^2$, with a proof of how near it is.
+    r"""The (quasi)metric X that minimizes $\sum_{ij} w_{ij} (x_{ij} - d_{ij})^2$, with a proof of how near it is.
 
     Subject to $x_{ij} \le x_{ik} + x_{kj}$ and $x_{ij} \ge 0 = x_{ii}$, and to $X = X^T$ where `symmetric`.  These X
     form a closed convex cone, so there is one nearest, and every choice of multipliers proves a lower bound on its
@@ -51,7 +51,7 @@ def nearest_metric(
         weights: how much each entry counts, >= 0; entries of weight 0 count as missing.
         missing: booleans that mark distances which are not known, or `"nan"` where NaN marks them in D.  They are
             filled in with the longest distances that the others allow.
-        tolerance: relative duality gap to reach; 0 goes on for `max_rounds`.
+        tolerance: relative duality gap to reach; with 0 the solver runs for `max_rounds`.
         method: `"active-set"` (exact, by default), `"dykstra"` (triangle fixing, exact in the limit),
             `"decrease-only"` (the nearest metric that is nowhere larger than D: all shortest paths) or `"learned"`
             (points of the objects that are trained with a metric; near, but with no bound, so its gap is 1).
