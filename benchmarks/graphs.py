@@ -17,7 +17,7 @@ from trimetric.graphs import (
     PotentialHeuristic,
     ShortestPaths,
     choose_landmarks,
-    learned_heuristic,
+    learn_heuristic,
     push,
     random_pairs,
     read_graph,
@@ -139,8 +139,8 @@ def _search(name: str, graph: Graph, *, queries: int, quick: bool) -> Search:
     ways = {
         "Dijkstra": None,
         "ALT": alt,
-        "selected": learned_heuristic(graph, landmarks, sample, count=NUMBERS, steps=0),
-        "learned": learned_heuristic(graph, landmarks, sample, count=NUMBERS, steps=steps),
+        "selected": learn_heuristic(graph, landmarks, sample, count=NUMBERS, steps=0),
+        "learned": learn_heuristic(graph, landmarks, sample, count=NUMBERS, steps=steps),
     }
     pairs = random_pairs(graph.num_nodes, queries, seed=1).tolist()
     found = {way: [shortest_path(graph, x, y, heuristic) for x, y in pairs] for way, heuristic in ways.items()}
@@ -149,7 +149,7 @@ def _search(name: str, graph: Graph, *, queries: int, quick: bool) -> Search:
         graph=name,
         queries=queries,
         expanded={way: float(np.mean([path.expanded for path in paths])) for way, paths in found.items()},
-        bytes_a_node=alt.bytes_a_node,
+        bytes_a_node=alt.bytes_per_node,
         certified=ways["learned"].certify(graph).holds,  # type: ignore[union-attr]
         wrong=int((learned > exact * (1 + 1e-9)).sum()),
     )
@@ -170,6 +170,6 @@ def show(measured: Measured, console: Console) -> None:
     for found in measured.search:
         counts = ", ".join(f"{way} {count:,.0f}" for way, count in found.expanded.items())
         console.print(
-            f"Nodes expanded on {found.graph}, {found.queries} queries, {found.bytes_a_node} bytes a node: {counts}; "
+            f"Nodes expanded on {found.graph}, {found.queries} queries, {found.bytes_a_node} bytes per node: {counts}; "
             f"certified: {found.certified}, not shortest: {found.wrong}"
         )

@@ -87,7 +87,8 @@ def test_report_and_json(city: Path, capsys: pytest.CaptureFixture[str]) -> None
     output = str(city / "quick.safetensors")
     assert main(["fit", "--graph", str(city / "town.osm"), "-o", output, "--weight", "time", *quick]) == 0
     told = capsys.readouterr().out
-    for words in ("town.osm: 196 nodes", "MSE at mean 50", "landmarks from below", "us a query", "every promise holds"):
+    header = ("MSE at mean 50", "us per query", "bytes per node")
+    for words in ("town.osm: 196 nodes", *header, "landmarks from below", "every promise holds"):
         assert words in told
     assert main(["fit", "--graph", str(city / "town.osm"), "-o", output, "--symmetric", *quick, "--json"]) == 0
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimetric.files.edges import read_edges, shortest_paths
 from trimetric.files.errors import InputError
 from trimetric.files.features import read_features
-from trimetric.files.matrix_pairs import holds_a_matrix, read_matrix_pairs
-from trimetric.files.pairs import PairTable, distinct, read_pairs, renamed
+from trimetric.files.matrices import holds_matrix
+from trimetric.files.matrix_pairs import read_matrix_pairs
+from trimetric.files.pairs import PairTable, drop_repeats, match_names, read_pairs
 from trimetric.files.writing import write_rows
+from trimetric.graphs import Graph, all_distances
+from trimetric.graphs.paths.all_distances import read_all_distances
 
 ROWS = [("a", "b", 1.5), ("b", "c", 2.0), ("c", "a", 0.0)]
 HEADER = "from,to,distance\n"
@@ -136,7 +138,7 @@ def test_malformed_pairs(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     if text is not None:
         write(tmp_path, name, text)
     with pytest.raises(InputError) as caught:
-        distinct(read_pairs(Path(name)))
+        drop_repeats(read_pairs(Path(name)))
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
 
@@ -170,7 +172,7 @@ def test_malformed_arrays(tmp_path: Path) -> None:
 
 def test_pairs_that_say_nothing_are_left_out(tmp_path: Path) -> None:
     file = write(tmp_path, "p.csv", HEADER + "a,b,1\na,a,0\na,b,1\nb,a,2\n")
-    pairs = distinct(read_pairs(file))
+    pairs = drop_repeats(read_pairs(file))
     assert by_name(pairs) == [("a", "b", 1.0), ("b", "a", 2.0)]
     assert pairs.where(1) == f"{file}, line 5"
 
@@ -178,8 +180,8 @@ def test_pairs_that_say_nothing_are_left_out(tmp_path: Path) -> None:
 def test_objects_that_are_not_known(tmp_path: Path) -> None:
     file = write(tmp_path, "p.csv", HEADER + "a,b,1\na,z,1\n")
     with pytest.raises(InputError, match=r"p.csv, line 3: to: 'z' is not among the 3 objects of objects.csv"):
-        renamed(read_pairs(file), ["b", "a", "c"], "objects.csv")
-    assert by_name(renamed(read_pairs(file), ["z", "b", "a"], "")) == [("a", "b", 1.0), ("a", "z", 1.0)]
+        match_names(read_pairs(file), ["b", "a", "c"], "objects.csv")
+    assert by_name(match_names(read_pairs(file), ["z", "b", "a"], "")) == [("a", "b", 1.0), ("a", "z", 1.0)]
 
 
 def test_features(tmp_path: Path) -> None:
@@ -220,7 +222,7 @@ def test_matrices(tmp_path: Path) -> None:
         assert pairs.distances is not None
         assert pairs.distances.tolist() == [1, 2, 3, 4, 5, 6]
         assert [MATRIX[i][j] for i, j in pairs.ends] == pairs.distances.tolist()
-        assert holds_a_matrix(tmp_path / name) == name.endswith(("npy", "npz"))
+        assert holds_matrix(tmp_path / name) == name.endswith(("npy", "npz"))
     for text, message in {
         "0,1\n2,0\n3,4\n5,6\n": "m.csv: expected a square matrix, got 4 rows of 2 columns",
         "0,1\n-2,0\n": "m.csv, from '1' to '0': expected a number >= 0, got -2.0",
@@ -250,21 +252,21 @@ def test_shortest_paths_are_those_of_floyd_and_warshall() -> None:
         expected = np.minimum(expected, expected[:, k : k + 1] + expected[k])
     assert np.isinf(expected).any()
     assert (weights == 0).any()
-    np.testing.assert_allclose(shortest_paths(nodes, ends, weights), expected)
+    np.testing.assert_allclose(all_distances(Graph.from_arcs(nodes, *ends.T, weights, directed=True)), expected)
 
 
 def test_edges(tmp_path: Path) -> None:
     file = write(tmp_path, "e.csv", "from,to,weight\na,b,1\nb,c,1\nc,a,1\na,b,9\n")
-    assert by_name(read_edges(file)) == [
+    assert by_name(read_all_distances(file)) == [
         ("a", "b", 1), ("a", "c", 2), ("b", "a", 2), ("b", "c", 1), ("c", "a", 1), ("c", "b", 2)
     ]  # fmt: skip
-    assert set(by_name(read_edges(file, two_way=True))) > {("b", "a", 1.0), ("a", "c", 1.0)}
+    assert set(by_name(read_all_distances(file, symmetrize=True))) > {("b", "a", 1.0), ("a", "c", 1.0)}
     file = write(tmp_path, "e.csv", "from,to,weight\na,b,1\n")
     with pytest.raises(InputError, match=r"from 'b' to 'a': expected a path, got none, as for 1 of 2 pairs"):
-        read_edges(file)
-    assert by_name(read_edges(file, unreachable=True)) == [("a", "b", 1.0), ("b", "a", np.inf)]
+        read_all_distances(file)
+    assert by_name(read_all_distances(file, unreachable=True)) == [("a", "b", 1.0), ("b", "a", np.inf)]
     with pytest.raises(InputError, match=r"e.csv, line 3: weight: expected a number >= 0, got '-1'"):
-        read_edges(write(tmp_path, "e.csv", "from,to,weight\na,b,1\nb,a,-1\n"))
+        read_all_distances(write(tmp_path, "e.csv", "from,to,weight\na,b,1\nb,a,-1\n"))
 
 
 def test_a_file_is_replaced_wholly_or_not_at_all(tmp_path: Path) -> None:

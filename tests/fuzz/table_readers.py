@@ -97,9 +97,9 @@ def _check_transitions(found: Any) -> None:
 
 
 def _read_pairs(file: Path) -> Any:
-    from trimetric.files.pairs import distinct, read_pairs
+    from trimetric.files.pairs import drop_repeats, read_pairs
 
-    pairs = distinct(read_pairs(file))
+    pairs = drop_repeats(read_pairs(file))
     if not len(pairs):  # as the command does
         raise InputError(f"{file}: expected a pair of different objects, got none")
     return pairs
@@ -112,9 +112,9 @@ def _read_features(file: Path) -> Any:
 
 
 def _read_edges(file: Path) -> Any:
-    from trimetric.files.edges import read_edges
+    from trimetric.graphs.paths.all_distances import read_all_distances
 
-    pairs = read_edges(file)
+    pairs = read_all_distances(file)
     if not len(pairs):
         raise InputError(f"{file}: expected a pair of different objects, got none")
     return pairs

@@ -13,12 +13,12 @@ from trimetric.graphs import (
     PotentialHeuristic,
     ShortestPaths,
     choose_landmarks,
-    expansions,
-    learned_heuristic,
+    count_expansions,
+    learn_heuristic,
     mixture_heuristic,
     random_pairs,
     sample_pairs,
-    selected_potentials,
+    select_potentials,
     shortest_path,
 )
 
@@ -41,15 +41,15 @@ def street_grid(seed: int, *, side: int = 16, directed: bool = True) -> Graph:
 def heuristics(graph: Graph) -> dict[str, PotentialHeuristic | None]:
     landmarks = choose_landmarks(graph, 12, jobs=1)
     sample = sample_pairs(graph, 3000, test=500, validation=500, paths=ShortestPaths(graph, jobs=1, progress="silent"))
-    bound = tm.LandmarkBound(landmarks.numbers_a_node, components=5, directed=graph.directed)
+    bound = tm.LandmarkBound(landmarks.numbers_per_node, components=5, directed=graph.directed)
     with torch.no_grad():
         bound.raw_weight.normal_()  # type: ignore[union-attr]
     random = np.random.default_rng(0).normal(scale=30, size=(graph.num_nodes, 6))
     return {
         "none": None,
         "landmarks": PotentialHeuristic.of_landmarks(landmarks.first(3)),
-        "selected": PotentialHeuristic(selected_potentials(landmarks, sample, 6), graph.directed),
-        "learned": learned_heuristic(graph, landmarks, sample, count=6, steps=40),
+        "selected": PotentialHeuristic(select_potentials(landmarks, sample, 6), graph.directed),
+        "learned": learn_heuristic(graph, landmarks, sample, count=6, steps=40),
         "mixture": mixture_heuristic(bound, landmarks),
         "random, closed": PotentialHeuristic.closed(random, graph),
     }
@@ -80,11 +80,11 @@ def test_better_bounds_expand_fewer_nodes() -> None:
     landmarks = choose_landmarks(graph, 16, jobs=1)
     sample = sample_pairs(graph, 8000, test=500, validation=500, paths=ShortestPaths(graph, progress="silent"))
     pairs = random_pairs(graph.num_nodes, 150, seed=4)
-    plain = expansions(graph, pairs).mean()
+    plain = count_expansions(graph, pairs).mean()
     alt = PotentialHeuristic.of_landmarks(landmarks.first(3))
-    learned = learned_heuristic(graph, landmarks, sample, count=6, steps=150)
-    assert alt.bytes_a_node == learned.bytes_a_node == 48
-    assert expansions(graph, pairs, learned).mean() < expansions(graph, pairs, alt).mean() < 0.5 * plain
+    learned = learn_heuristic(graph, landmarks, sample, count=6, steps=150)
+    assert alt.bytes_per_node == learned.bytes_per_node == 48
+    assert count_expansions(graph, pairs, learned).mean() < count_expansions(graph, pairs, alt).mean() < 0.5 * plain
 
 
 def test_a_steep_potential_is_found_and_closed() -> None:

@@ -16,8 +16,8 @@ from scipy.sparse.csgraph import dijkstra
 import trimetric as tm
 from trimetric.files.errors import InputError
 from trimetric.graphs import Graph
-from trimetric.graphs.files.osm import ground_metres
-from trimetric.graphs.files.osm_process import BACKWARD, BOTH, ONWARD, direction, for_cars, speed_of
+from trimetric.graphs.files.osm_process import BACKWARD, BOTH, ONWARD, direction, is_for_cars, speed_of
+from trimetric.graphs.geography import ground_meters
 
 PORTO = Path(os.environ.get("TRIMETRIC_PORTO", ROOT.parent / "shared" / "data" / "porto" / "porto_portugal.osm.pbf"))
 
@@ -116,7 +116,7 @@ def test_parallel_arcs_and_loops() -> None:
     assert graph.num_edges == 3
     np.testing.assert_array_equal(dijkstra(graph.to_scipy()), [[0, 2, 2], [1, 0, 0], [1, 3, 0]])
     np.testing.assert_array_equal(dijkstra(graph.reverse.to_scipy()), dijkstra(graph.to_scipy()).T)
-    both = graph.symmetrised()
+    both = graph.symmetrize()
     assert not both.directed
     assert both.num_edges == 3
     assert both.reverse is both
@@ -213,7 +213,7 @@ def test_osm(osm: Path) -> None:
     seconds = tm.graphs.read_osm(osm, weight="time").to_scipy().toarray()
     assert seconds[1, 2] == pytest.approx(metres[1, 2] / (0.85 * 50 / 3.6), abs=1e-3)
     assert seconds[0, 1] == pytest.approx(metres[0, 1] / (30 / 3.6), abs=1e-3)
-    both = tm.graphs.read_graph(osm, symmetrise=True)
+    both = tm.graphs.read_graph(osm, symmetrize=True)
     assert (both.directed, both.num_nodes, both.num_edges) == (False, 5, 5)
     with pytest.raises(InputError, match=r"town.osm: graph: .* got 2 components, the largest with 4 of 5 nodes"):
         tm.graphs.read_osm(osm, largest=False)
@@ -225,8 +225,8 @@ def test_osm_tags() -> None:
     assert direction({"oneway": "-1"}) == BACKWARD
     assert speed_of({"maxspeed": "30 mph", "highway": "road"}) == pytest.approx(0.85 * 48.28, abs=0.01)
     assert speed_of({"maxspeed": "PT:urban", "highway": "motorway"}) == 110
-    assert not for_cars({"highway": "residential", "motor_vehicle": "no"})
-    quarter = ground_metres(np.array([[0.0, 0.0]]), np.array([[0.0, 90.0]]))
+    assert not is_for_cars({"highway": "residential", "motor_vehicle": "no"})
+    quarter = ground_meters(np.array([[0.0, 0.0]]), np.array([[0.0, 90.0]]))
     assert quarter[0] == pytest.approx(10_007_557, abs=1)
 
 
@@ -254,7 +254,7 @@ def test_dimacs(tmp_path: Path) -> None:
     np.testing.assert_array_equal(graph.coordinates, [[-8, 41], [1e-6, 2e-6], [0, 0]])  # type: ignore[arg-type]
     assert graph.ids() == ["1", "2", "3"]
     assert tm.graphs.read_graph(packed).digest == graph.digest
-    assert tm.graphs.read_graph(packed, symmetrise=True).num_edges == 3
+    assert tm.graphs.read_graph(packed, symmetrize=True).num_edges == 3
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_edge_lists(tmp_path: Path) -> None:
         tm.graphs.read_graph(file)
     file.write_text("from,to,weight\na,b,1.5\nc,d,2\n")
     with pytest.raises(InputError, match=r"streets.csv: graph: .* got 2 components"):
-        tm.graphs.read_graph(file, symmetrise=True)
-    assert tm.graphs.read_graph(file, symmetrise=True, largest=True).num_nodes == 2
-    with pytest.raises(InputError, match=r"expected a name that ends in .osm.pbf, .osm, .gr"):
+        tm.graphs.read_graph(file, symmetrize=True)
+    assert tm.graphs.read_graph(file, symmetrize=True, largest=True).num_nodes == 2
+    with pytest.raises(InputError, match=r"expected a name that ends in .osm.pbf, .pbf, .osm, .osm.gz"):
         tm.graphs.read_graph(tmp_path / "streets.shp")

@@ -271,7 +271,7 @@ def test_landmarks_and_their_bounds(directed: bool, choice: str) -> None:
     assert tm.graphs.Accuracy.of(lower, truth).over_estimated == 0
     first = landmarks.first(2)
     assert first.directed == directed
-    assert first.numbers_a_node == (4 if directed else 2)
+    assert first.numbers_per_node == (4 if directed else 2)
 
 
 def test_farthest_landmarks_are_far_apart() -> None:
@@ -300,6 +300,6 @@ def test_features_of_the_paper(directed: bool, width: int) -> None:
     assert noise.std() == pytest.approx(0.2, rel=0.05)
     assert noisy[:, clean.shape[1] :].std() == pytest.approx(1, rel=0.05)
     np.testing.assert_array_equal(noisy, tm.graphs.landmark_features(landmarks, seed=3))
-    together = tm.graphs.landmark_features(landmarks, noise=0, distractors=0, normalise="all")
+    together = tm.graphs.landmark_features(landmarks, noise=0, distractors=0, normalize="all")
     assert together.mean() == pytest.approx(0, abs=1e-5)
     assert abs(together.mean(axis=0)).max() > 0.05

@@ -14,7 +14,7 @@ import torch
 import trimetric as tm
 from trimetric.cli import main
 from trimetric.graphs import OffTheMapError, snap
-from trimetric.graphs.files.osm import ground_metres
+from trimetric.graphs.geography import ground_meters
 
 PORTO = np.array([[-8.62, 41.14], [-8.61, 41.15], [-8.60, 41.16]])
 
@@ -24,7 +24,7 @@ def test_the_nearest_node_is_that_of_the_great_circle() -> None:
     nodes = np.stack([random.uniform(-180, 180, 300), np.degrees(np.arcsin(random.uniform(-1, 1, 300)))], axis=1)
     places = np.concatenate([nodes[:20] + 1e-4, [[179.999, 0.0], [-179.999, 0.0], [12.0, 89.9], [0.0, -90.0]]])
     found = snap(nodes, places, max_metres=np.inf)
-    table = np.stack([ground_metres(np.broadcast_to(place, nodes.shape), nodes) for place in places])
+    table = np.stack([ground_meters(np.broadcast_to(place, nodes.shape), nodes) for place in places])
     np.testing.assert_array_equal(found.nodes, table.argmin(axis=1))
     np.testing.assert_allclose(found.metres, table.min(axis=1), rtol=1e-9, atol=1e-6)
 
@@ -80,7 +80,7 @@ def test_node_and_distance_are_columns(porto: Path, capsys: pytest.CaptureFixtur
     Path("places.csv").write_text("id,lon,lat\nsea,-8.62,41.14\nhill,-8.6,41.161\n")
     found = rows(capsys, "predict", porto, "--from-file", "homes.csv", "--to", "c")
     assert list(found[0]) == ["from", "to", "distance", "from_node", "from_snap_m"]
-    away = ground_metres(np.array([[-8.6101, 41.1502]]), PORTO[1:2])[0]
+    away = ground_meters(np.array([[-8.6101, 41.1502]]), PORTO[1:2])[0]
     assert (found[0]["from_node"], float(found[0]["from_snap_m"])) == ("b", pytest.approx(away, abs=0.06))
     ends = ["--from-file", "homes.csv", "--to-file", "places.csv"]
     found = rows(capsys, "predict", porto, *ends)

@@ -136,7 +136,7 @@ def _map_of(source: Source) -> Path:
 def graph_of(source: Source) -> Graph:
     """Read or generated anew, which takes seconds."""
     if source.graph in ROADS:
-        return read_graph(_map_of(source), symmetrise=ROADS[source.graph], largest=True)
+        return read_graph(_map_of(source), symmetrize=ROADS[source.graph], largest=True)
     make = GENERATED[source.graph]
     return make(seed=SEED, side=source.side) if source.side else make(seed=SEED)
 

@@ -77,7 +77,7 @@ def listed(model: Model, file: Path, *, option: str, id_column: str, origin: Pat
     if model.places is None:
         raise InputError(f"{option}: {file} has coordinates, but {origin} knows no places; give ids alone")
 
-    from trimetric.graphs.learning.snapping import OffTheMapError, snap
+    from trimetric.graphs.snapping import OffTheMapError, snap
 
     wanted = np.stack([table.numbers["lon"], table.numbers["lat"]], axis=1)
     try:

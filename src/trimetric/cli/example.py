@@ -70,7 +70,7 @@ def city(seed: int) -> tuple[list[str], list[tuple[str, str, str]]]:
     """The names of the crossings, and from, to and minutes of all pairs."""
     import numpy as np
 
-    from trimetric.files.edges import shortest_paths
+    from trimetric.graphs import Graph, all_distances
 
     random = np.random.default_rng(seed)
     names = [f"{'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[i % SIDE]}{i // SIDE + 1}" for i in range(SIDE**2)]
@@ -88,7 +88,7 @@ def city(seed: int) -> tuple[list[str], list[tuple[str, str, str]]]:
                 if both or not onward:
                     ends.append((there, here))
                     minutes.append(pace)
-    matrix = shortest_paths(len(names), np.array(ends), np.array(minutes))
+    matrix = all_distances(Graph.from_arcs(len(names), *np.array(ends).T, minutes, directed=True))
     rows = [
         (source, target, f"{matrix[i, j]:.3f}")
         for i, source in enumerate(names)

@@ -11,6 +11,7 @@ from tyro.conf import Positional, arg
 from trimetric.cli.effects import CONCAVE, Effects, Only
 from trimetric.cli.general import CHECKPOINTS, SeededComputing, keep_inputs, output_file, unless_given
 from trimetric.files.errors import InputError
+from trimetric.graphs.files.formats import describe_formats, find_format
 
 if TYPE_CHECKING:
     from trimetric.files.features import FeatureTable
@@ -55,8 +56,7 @@ class Fit:
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
     """the model to write, a .safetensors file"""
 
-    graph: Annotated[Path | None, unless_given("FILE")] = None
-    """a map, a DIMACS file or a table of edges, in place of PAIRS"""
+    graph: Annotated[Path | None, unless_given("FILE", help=f"a graph instead of PAIRS: {describe_formats()}")] = None
     weight: Literal["length", "time"] = "length"
     """of a map: metres or seconds"""
     largest: bool = False
@@ -185,14 +185,11 @@ class Fit:
     def kind(self) -> Literal["map", "network", "network table", "matrix", "table"]:
         """What the distances are read from."""
         if self.graph is not None:
-            from trimetric.graphs.files.reading import OSM, TABLES
+            return find_format(self.graph).kind
 
-            name = self.graph.name.lower()
-            return "map" if name.endswith(OSM) else "network table" if name.endswith(TABLES) else "network"
+        from trimetric.files.matrices import holds_matrix
 
-        from trimetric.files.matrix_pairs import holds_a_matrix
-
-        found = self.pairs is not None and not self.edges and holds_a_matrix(self.pairs)
+        found = self.pairs is not None and not self.edges and holds_matrix(self.pairs)
         return "matrix" if self.matrix or found else "table"
 
     @property
@@ -220,24 +217,25 @@ class Fit:
         return read_features(self.features, id_column=self.id_column, columns=self.feature_columns or None)
 
     def _pairs(self, file: Path, features: FeatureTable | None) -> PairTable:
-        from trimetric.files.edges import read_edges
-        from trimetric.files.matrix_pairs import holds_a_matrix, read_matrix_pairs
-        from trimetric.files.pairs import check_directions, distinct, finite, read_pairs, renamed
+        from trimetric.files.matrices import holds_matrix
+        from trimetric.files.matrix_pairs import read_matrix_pairs
+        from trimetric.files.pairs import check_directions, drop_repeats, drop_unreachable, match_names, read_pairs
+        from trimetric.graphs.paths.all_distances import read_all_distances
 
         unreachable = self.loss == "discounted" or self.drop_unreachable
         hint = "; --from-column, --to-column and --distance-column give other names, --matrix reads a matrix"
-        is_matrix = self.matrix or holds_a_matrix(file)
+        is_matrix = self.matrix or holds_matrix(file)
         if is_matrix and self.edges:
             raise InputError(f"--edges: expected rows of edges, got the matrix {file}")
         if is_matrix:
             found = read_matrix_pairs(file, unreachable=unreachable)
         elif self.edges:
-            found = read_edges(
+            found = read_all_distances(
                 file,
                 source=self.from_column,
                 target=self.to_column,
                 weight=self.distance_column or "weight",
-                two_way=self.symmetric,
+                symmetrize=self.symmetric,
                 unreachable=unreachable,
                 hint=hint,
             )
@@ -250,13 +248,13 @@ class Fit:
                 unreachable=unreachable,
                 hint=hint,
             )
-        found = distinct(found)
+        found = drop_repeats(found)
         if self.symmetric:
             check_directions(found, hint="; without --symmetric each direction has its own")
         if self.drop_unreachable:
-            found = finite(found)
+            found = drop_unreachable(found)
         if features is not None:
-            found = renamed(found, features.names, str(self.features))
+            found = match_names(found, features.names, str(self.features))
         if not len(found):
             raise InputError(f"{file}: expected a pair of different objects, got none")
         return found

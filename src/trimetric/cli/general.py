@@ -16,7 +16,7 @@ from tyro.conf import Fixed, Suppress, arg
 from trimetric._support.atomic import WriteError, check_writable
 from trimetric._support.printable import printable
 from trimetric.cli.process import mute
-from trimetric.files.errors import InputError, existing, unknown_suffix
+from trimetric.files.errors import InputError, check_exists, unknown_suffix
 
 if TYPE_CHECKING:
     import torch
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from trimetric.models.model import Model
 
 
-def unless_given(metavar: str, *, name: str | None = None, aliases: tuple[str, ...] = ()) -> Any:
+def unless_given(
+    metavar: str, *, name: str | None = None, aliases: tuple[str, ...] = (), help: str | None = None
+) -> Any:
     """Marks an option whose default, None or nothing, stands for what its help text says."""
-    return arg(metavar=metavar, name=name, aliases=aliases or None, help_behavior_hint="")
+    return arg(metavar=metavar, name=name, aliases=aliases or None, help=help, help_behavior_hint="")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +71,7 @@ class General:
 
     def load(self, file: Path) -> Model:
         """A model file; what is wrong with it is bad input."""
-        existing(file)
+        check_exists(file)
         from trimetric._support.tensor_files import CheckpointError
         from trimetric.models.model import Model
 

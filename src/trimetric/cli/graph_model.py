@@ -17,13 +17,13 @@ from trimetric._support.memory import as_gib, available_memory
 from trimetric._support.progress import Shown
 from trimetric.cli.train import AUDITED_OBJECTS, config_of, in_unit, network_of, saved, trained
 from trimetric.distances.siamese import Siamese
-from trimetric.files.edges import MAX_OBJECTS
 from trimetric.files.errors import InputError
 from trimetric.graphs import Graph, Landmarks, PairSample, ShortestPaths, choose_landmarks, read_graph, sample_pairs
 from trimetric.graphs.files.cache import default_folder
 from trimetric.graphs.files.edge_lists import read_edge_list
-from trimetric.graphs.learning.comparison import compare, comparison_text
+from trimetric.graphs.learning.comparison import compare, format_comparison
 from trimetric.graphs.learning.verdict import ExactTable, Verdict
+from trimetric.graphs.paths.all_distances import MOST_NODES
 from trimetric.graphs.paths.engines import is_road_like
 from trimetric.models.encoders import MLP
 from trimetric.models.model import Model
@@ -50,7 +50,7 @@ def fit_graph(options: Fit, file: Path, output: Path) -> int:
     device, config = general.torch_device(), config_of(options)
     graph = _graph(options, file)
     general.say(f"{file.name}: {graph}")
-    if options.kind == "network table" and graph.num_nodes <= MAX_OBJECTS:
+    if options.kind == "network table" and graph.num_nodes <= MOST_NODES:
         general.say(f"a graph of this size can also be learned from all pairs: trimetric fit {file.name} --edges")
     paths = ShortestPaths(graph, cache=options.cache or default_folder(), progress=_progress(options))
     sample = _sample(options, graph, file, paths)
@@ -81,7 +81,9 @@ def fit_graph(options: Fit, file: Path, output: Path) -> int:
     verdict = Verdict.of(candidates, ExactTable.measure(paths), fit_seconds)
     chosen = torch.randperm(len(points), generator=torch.Generator().manual_seed(general.seed))[:AUDITED_OBJECTS]
     report = audit(network.distance, points[chosen.to(device)], seed=general.seed)
-    rows = {row.name: {**asdict(row.accuracy), "us": row.microseconds, "bytes": row.bytes_a_node} for row in candidates}
+    rows = {
+        row.name: {**asdict(row.accuracy), "us": row.microseconds, "bytes": row.bytes_per_node} for row in candidates
+    }
     notes = {
         "made_by": f"trimetric {trimetric.__version__}",
         "settings": options.settings(),
@@ -96,7 +98,7 @@ def fit_graph(options: Fit, file: Path, output: Path) -> int:
         # The points are what a query needs; the encoder has done its work.
         places = None if graph.coordinates is None else torch.from_numpy(graph.coordinates)
         saved(Model(network.distance.eval(), graph.ids(), points.cpu(), notes, places), output)
-    general.say(f"on {sample.test:,} pairs held out{in_unit(options)}:\n{comparison_text(candidates)}")
+    general.say(f"on {sample.test:,} pairs held out{in_unit(options)}:\n{format_comparison(candidates)}")
     general.say(str(verdict))
     found_in = f"in {report.triples:,} triples of nodes"
     general.say(f"triangle_defect {report.triangle_defect:.3g} {found_in}: {report.verdict}")
@@ -113,11 +115,11 @@ def _graph(options: Fit, file: Path) -> Graph:
             source=options.from_column,
             target=options.to_column,
             weight=options.distance_column or "weight",
-            two_way=options.symmetric,
+            symmetrize=options.symmetric,
             largest=options.largest,
             hint="; --from-column, --to-column and --distance-column give other names",
         )
-    return read_graph(file, weight=options.weight, symmetrise=options.symmetric, largest=options.largest)
+    return read_graph(file, weight=options.weight, symmetrize=options.symmetric, largest=options.largest)
 
 
 def _progress(options: Fit) -> Shown:

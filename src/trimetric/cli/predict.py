@@ -177,7 +177,7 @@ class Predict:
     def _answer_file(self, model: Model, file: Path) -> int:
         from trimetric.cli.accuracy import errors, shown, table
         from trimetric.cli.queries import listed_pairs
-        from trimetric.files.pairs import read_pairs, renamed
+        from trimetric.files.pairs import match_names, read_pairs
 
         pairs = read_pairs(
             file,
@@ -188,7 +188,7 @@ class Predict:
             unreachable=True,
             hint="; --from-column, --to-column and --distance-column give other names",
         )
-        pairs = renamed(pairs, list(model.ids or ()), str(self.model if self.features is None else self.features))
+        pairs = match_names(pairs, list(model.ids or ()), str(self.model if self.features is None else self.features))
         predicted, blocks = listed_pairs(model, pairs)
         if pairs.distances is None:
             return self._write(model, ("from", "to", "distance"), blocks)

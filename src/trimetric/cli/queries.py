@@ -16,7 +16,7 @@ from trimetric._support.printable import shown
 from trimetric.cli.asked import Asked
 from trimetric.distances import Distance
 from trimetric.distances.siamese import Siamese
-from trimetric.files.columns import first
+from trimetric.files.columns import first_true
 from trimetric.files.errors import InputError
 from trimetric.files.features import FeatureTable
 from trimetric.files.pairs import PairTable
@@ -57,7 +57,7 @@ def listed_pairs(model: Model, pairs: PairTable) -> tuple[NDArray[np.float64], I
         for part in torch.from_numpy(pairs.ends).to(points.device).split(1 << 16)
     ]
     predicted = torch.cat(parts).numpy()
-    bad = first(~np.isfinite(predicted))
+    bad = first_true(~np.isfinite(predicted))
     if bad is not None:
         raise _not_finite(f"{pairs.where(bad)}: ", [pairs.names[i] for i in pairs.ends[bad]], predicted[bad])
     given = [] if pairs.distances is None else [list(map(_text, pairs.distances.tolist()))]
@@ -111,7 +111,7 @@ def nearest(model: Model, sources: Asked, targets: Asked, count: int, *, reverse
 def _blocks(model: Model, sources: Asked, targets: Asked, *, reverse: bool = False) -> Iterator[tuple[slice, Tensor]]:
     points, head = model.embed(), head_of(model)
     for asked in (sources, targets):
-        bad = first(~points.isfinite().all(dim=-1).cpu().numpy()[asked.rows])
+        bad = first_true(~points.isfinite().all(dim=-1).cpu().numpy()[asked.rows])
         if bad is not None:  # it would also spoil the distances of others that are measured with it
             raise InputError(
                 f"{shown(asked.labels[bad])}: expected a finite point, got NaN or infinity: what the model reads for "

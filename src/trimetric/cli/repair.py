@@ -14,7 +14,7 @@ from trimetric.cli.process import tell_now
 from trimetric.files.errors import InputError
 
 if TYPE_CHECKING:
-    from trimetric.files.matrices import Square
+    from trimetric.files.matrices import SquareMatrix
     from trimetric.nearness import NearestMetric, Round
     from trimetric.nearness.entry_error import Cell, EntryError, Remedy
 
@@ -74,10 +74,10 @@ class Repair:
 
         import numpy as np
 
-        from trimetric.files.matrices import read_square
+        from trimetric.files.matrices import read_square_matrix
         from trimetric.nearness import repair_report, write_matrix
 
-        square = read_square(self.matrix, gaps=True)
+        square = read_square_matrix(self.matrix, gaps=True)
         signals: list[int] = []
         result = self._solved(square, signals)
         report = repair_report(result, square.values)
@@ -98,7 +98,7 @@ class Repair:
             return 128 + signals[0]
         return 0 if result.converged else 1
 
-    def _solved(self, square: Square, signals: list[int]) -> NearestMetric:
+    def _solved(self, square: SquareMatrix, signals: list[int]) -> NearestMetric:
         """The result; signals that have come meanwhile are appended to the list."""
         from trimetric._support.progress import GapProgress
         from trimetric.nearness import nearest_metric
@@ -133,7 +133,7 @@ class Repair:
                 subject = self.matrix if name == "D" else f"--{name.replace('_', '-')}"
                 raise InputError(f"{subject}: {rest}") from None
 
-    def _about(self, error: EntryError, square: Square) -> str:
+    def _about(self, error: EntryError, square: SquareMatrix) -> str:
         first = error.cells[0]
 
         def show(cell: Cell, value: str) -> str:
@@ -141,7 +141,7 @@ class Repair:
 
         return error.in_words(f"{self.matrix}, {square.place(*first)}", show, REMEDIES)
 
-    def _draw(self, result: NearestMetric, square: Square, picture: Path) -> None:
+    def _draw(self, result: NearestMetric, square: SquareMatrix, picture: Path) -> None:
         from trimetric.nearness import save_picture
 
         try:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from trimetric._support.memory import as_gib, available_memory
 from trimetric._support.printable import printable, shown
-from trimetric.files.errors import InputError, existing
+from trimetric.files.errors import InputError, check_exists
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 10_000
@@ -102,7 +102,7 @@ def stored_arrays(file: Path) -> dict[str, StoredArray]:
     Returns:
         The arrays by name.  Other files in the archive are passed over.
     """
-    with existing(file).open("rb") as stream:
+    with check_exists(file).open("rb") as stream:
         start = stream.read(len(MAGIC))
     if start == MAGIC:
         with _opened(file, "") as stream:

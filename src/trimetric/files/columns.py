@@ -16,8 +16,8 @@ from trimetric._support.memory import as_gib, available_memory
 from trimetric._support.optional import missing
 from trimetric._support.printable import printable, shown
 from trimetric.files.arrays import one_line, stored_arrays
-from trimetric.files.errors import InputError, existing, unknown_suffix
-from trimetric.files.text import DELIMITERS, number_hint, row_and_line, separator_of, text_rows
+from trimetric.files.errors import InputError, check_exists, unknown_suffix
+from trimetric.files.text import DELIMITERS, find_row, find_separator, number_hint, read_rows
 
 LARGEST = float(np.finfo(np.float32).max)  # what a network can read
 CHUNK = 1 << 10  # small: rows that stay in cache are transposed faster
@@ -48,19 +48,19 @@ class Table:
     def where(self, row: int) -> str:
         """The place of a row, for a message."""
         if self.separator is not None:
-            return f"{self.file}, line {row_and_line(self.file, row, self.separator)[0]}"
+            return f"{self.file}, line {find_row(self.file, row, self.separator)[0]}"
         return f"{self.file}, row {row + 1}"
 
     def error(self, row: int, column: str, expected: str) -> InputError:
         """What was expected in a column of numbers, and what came."""
         got = repr(float(self.numbers[column][row]))
         if self.separator is not None:
-            header = [cell.strip() for cell in next(text_rows(self.file, self.separator))]
-            got = shown(row_and_line(self.file, row, self.separator)[1][header.index(column)])
+            header = [cell.strip() for cell in next(read_rows(self.file, self.separator))]
+            got = shown(find_row(self.file, row, self.separator)[1][header.index(column)])
         return InputError(f"{self.where(row)}: {printable(column, limit=80)}: expected {expected}, got {got}")
 
 
-def first(mask: NDArray[np.bool_]) -> int | None:
+def first_true(mask: NDArray[np.bool_]) -> int | None:
     """Where the mask is first true."""
     return int(mask.argmax()) if mask.any() else None
 
@@ -85,10 +85,10 @@ def read_table(
     suffix = file.suffix.lower()
     if suffix not in (*DELIMITERS, *ARRAYS):
         raise unknown_suffix(file, ".csv", ".tsv", *ARRAYS)
-    table = Table(existing(file))
+    table = Table(check_exists(file))
     if suffix in DELIMITERS:
-        table.separator = separator_of(file, wanted=[*ids, *(numbers or ())])
-        rows = text_rows(file, table.separator)
+        table.separator = find_separator(file, wanted=[*ids, *(numbers or ())])
+        rows = read_rows(file, table.separator)
         header = [cell.strip() for cell in next(rows, [])]
         if not header:
             raise InputError(f"{file}: expected a header and rows, got an empty file")
@@ -157,7 +157,7 @@ def _fill_from_text(
         for name in numbers:
             cells = columns[header.index(name)]
             try:
-                values[name].append(floats(cells))
+                values[name].append(parse_floats(cells))
             except ValueError:
                 row = next(i for i, cell in enumerate(cells) if not is_number(cell))
                 where, cell = f"{table.where(done + row)}: {printable(name, limit=80)}", cells[row]
@@ -167,7 +167,7 @@ def _fill_from_text(
     table.numbers = {name: np.concatenate(parts) for name, parts in values.items()}
 
 
-def floats(cells: Sequence[str]) -> NDArray[np.float64]:
+def parse_floats(cells: Sequence[str]) -> NDArray[np.float64]:
     """Numbers as people write them in tables: those of `float`, without its underscores."""
     if "_" in "".join(cells):
         raise ValueError("underscore")
@@ -176,7 +176,7 @@ def floats(cells: Sequence[str]) -> NDArray[np.float64]:
 
 def is_number(cell: str) -> bool:
     try:
-        floats([cell])
+        parse_floats([cell])
     except ValueError:
         return False
     return True
@@ -185,7 +185,7 @@ def is_number(cell: str) -> bool:
 def _codes_of_array(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.int64]:
     _check_kind(table, name, column, "iuUTO", "whole numbers or text")
     if column.dtype.kind == "O":
-        missing = first(np.array([not isinstance(cell, str) or not cell for cell in column], dtype=bool))
+        missing = first_true(np.array([not isinstance(cell, str) or not cell for cell in column], dtype=bool))
         if missing is not None:
             raise InputError(f"{table.where(missing)}: {name}: expected an id, got {shown(column[missing])}")
     different, inverse = np.unique(column, return_inverse=True)

@@ -9,7 +9,7 @@ class InputError(ValueError):
     """One line that names the file, the place in it, what was expected and what came."""
 
 
-def existing(file: Path) -> Path:
+def check_exists(file: Path) -> Path:
     """The path of a file that is there."""
     if not file.exists():
         raise InputError(f"{file}: no such file")

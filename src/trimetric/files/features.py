@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric._support.printable import shown
-from trimetric.files.columns import LARGEST, first, read_table
+from trimetric.files.columns import LARGEST, first_true, read_table
 from trimetric.files.errors import InputError
 
 
@@ -46,7 +46,7 @@ def read_features(file: Path, *, id_column: str = "id", columns: Sequence[str] |
             f"{table.where(again)}: {id_column}: expected different ids, got {shown(name)} as in {table.where(before)}"
         )
     for name, values in table.numbers.items():
-        bad = first(~(np.abs(values) <= LARGEST))
+        bad = first_true(~(np.abs(values) <= LARGEST))
         if bad is not None:
             raise table.error(bad, name, f"a finite number up to {LARGEST:.2g}")
     order = list(table.names)

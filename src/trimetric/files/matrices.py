@@ -1,4 +1,4 @@
-"""Square matrices in files: CSV, NumPy and TSPLIB."""
+"""SquareMatrix matrices in files: CSV, NumPy and TSPLIB."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from trimetric._support.atomic import replacing
 from trimetric._support.printable import shown
 from trimetric.files.arrays import stored_arrays
-from trimetric.files.columns import floats, is_number
-from trimetric.files.errors import InputError, existing, unknown_suffix
-from trimetric.files.text import DELIMITERS, number_hint, numbered_rows, separator_of
+from trimetric.files.columns import is_number, parse_floats
+from trimetric.files.errors import InputError, check_exists, unknown_suffix
+from trimetric.files.text import DELIMITERS, find_separator, number_hint, read_numbered_rows
 from trimetric.files.tsplib import read_tsplib
 
 IDS = "ids"
@@ -25,7 +25,7 @@ WRITTEN = {".csv": ",", ".tsv": "\t", ".txt": " ", ".npy": "", ".npz": ""}
 
 
 @dataclass(frozen=True)
-class Square:
+class SquareMatrix:
     """A matrix of numbers with as many rows as columns, and the names of its objects where the file has them."""
 
     values: NDArray[np.float64]
@@ -34,7 +34,7 @@ class Square:
     """from row and column, counted from 0, to the place in the file"""
 
 
-def read_square(file: Path, *, gaps: bool = False) -> Square:
+def read_square_matrix(file: Path, *, gaps: bool = False) -> SquareMatrix:
     """The matrix in a file, by its suffix.
 
     - `.csv`, `.tsv`, `.txt` (numbers between blanks): with or without a header of names, and then with or without a
@@ -54,7 +54,7 @@ def read_square(file: Path, *, gaps: bool = False) -> Square:
     elif suffix in (".npy", ".npz"):
         names, values = _from_arrays(file)
     elif suffix in (".atsp", ".tsp"):
-        values = read_tsplib(existing(file))
+        values = read_tsplib(check_exists(file))
     else:
         raise unknown_suffix(file, *SUFFIXES)
     if values.ndim != 2 or values.shape[0] != values.shape[1] or values.dtype.kind not in "iuf":
@@ -65,13 +65,22 @@ def read_square(file: Path, *, gaps: bool = False) -> Square:
         raise InputError(f"{file}: expected {len(values)} different names, got {len(set(names))} of {len(names)}")
     with np.errstate(
         over="ignore", invalid="ignore"
-    ):  # numbers beyond float64 become infinite, which is for the caller to judge
-        return Square(values.astype(np.float64), names, place)
+    ):  # those beyond float64 become infinite, which is for the caller to judge
+        return SquareMatrix(values.astype(np.float64), names, place)
 
 
 def read_matrix(file: Path | str) -> NDArray[np.float64]:
-    """The numbers of a square matrix in a file (`read_square`); empty cells are NaN."""
-    return read_square(Path(file), gaps=True).values
+    """The numbers of a square matrix in a file (`read_square_matrix`); empty cells are NaN."""
+    return read_square_matrix(Path(file), gaps=True).values
+
+
+def holds_matrix(file: Path) -> bool:
+    """Whether an array file can only be a matrix: every NPY file, and an NPZ file with one matrix (and ids)."""
+    suffix = file.suffix.lower()
+    if suffix != ".npz" or not file.is_file():
+        return suffix == ".npy"
+    arrays = stored_arrays(file)
+    return [array.ndim for name, array in arrays.items() if name != IDS] == [2]
 
 
 def write_matrix(file: Path | str, matrix: NDArray[Any]) -> None:
@@ -136,7 +145,7 @@ def _from_text(file: Path, *, gaps: bool) -> tuple[list[str] | None, NDArray[Any
     for i, (line, row) in enumerate(zip(lines, rows, strict=True)):
         cells = [cell or "nan" for cell in row[skipped:]] if gaps else row[skipped:]
         try:
-            values[i] = floats(cells)
+            values[i] = parse_floats(cells)
         except ValueError:
             cell = next(cell for cell in cells if not is_number(cell))
             raise InputError(f"{file}, line {line}: expected a number, got {shown(cell)}{number_hint(cell)}") from None
@@ -160,9 +169,9 @@ def _begins_with_a_gap(file: Path, rows: list[list[str]]) -> bool:
 def _text_rows(file: Path) -> Iterator[tuple[int, list[str]]]:
     """Lines with numbers and their cells; between blanks in a `.txt` file, where # starts a remark."""
     if file.suffix.lower() in DELIMITERS:
-        yield from numbered_rows(file, separator_of(file))
+        yield from read_numbered_rows(file, find_separator(file))
         return
-    with existing(file).open(encoding="utf-8-sig") as stream:
+    with check_exists(file).open(encoding="utf-8-sig") as stream:
         try:
             for number, line in enumerate(stream, start=1):
                 if cells := line.partition("#")[0].split():

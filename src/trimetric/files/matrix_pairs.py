@@ -1,4 +1,4 @@
-"""Square matrices of distances, as pairs."""
+"""SquareMatrix matrices of distances, as pairs."""
 
 from __future__ import annotations
 
@@ -9,24 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric._support.printable import shown
-from trimetric.files.arrays import stored_arrays
-from trimetric.files.columns import LARGEST, first
+from trimetric.files.columns import LARGEST, first_true
 from trimetric.files.errors import InputError
-from trimetric.files.matrices import IDS, read_square
+from trimetric.files.matrices import read_square_matrix
 from trimetric.files.pairs import PairTable
 
 
-def holds_a_matrix(file: Path) -> bool:
-    """Whether an array file can only be a matrix: every NPY file, and an NPZ file with one matrix (and ids)."""
-    suffix = file.suffix.lower()
-    if suffix != ".npz" or not file.is_file():
-        return suffix == ".npy"
-    arrays = stored_arrays(file)
-    return [array.ndim for name, array in arrays.items() if name != IDS] == [2]
-
-
 def read_matrix_pairs(file: Path, *, unreachable: bool = False) -> PairTable:
-    """All ordered pairs of a square matrix (`read_square`), row to column.
+    """All ordered pairs of a square matrix (`read_square_matrix`), row to column.
 
     Without names the objects are 0, 1, 2, ...
 
@@ -34,7 +24,7 @@ def read_matrix_pairs(file: Path, *, unreachable: bool = False) -> PairTable:
         file: its suffix tells its kind.
         unreachable: whether a distance may be infinite.
     """
-    square = read_square(file)
+    square = read_square_matrix(file)
     matrix = square.values
     if len(matrix) < 2:
         raise InputError(f"{file}: expected at least two objects, got {len(matrix)}")
@@ -62,15 +52,15 @@ def _check(file: Path, names: Sequence[str], matrix: NDArray[np.float64], *, unr
         )
 
     flat = matrix.ravel()
-    bad = first(~(flat >= 0))
+    bad = first_true(~(flat >= 0))
     if bad is not None:
         raise refuse(bad, "a number >= 0")
-    huge = first(np.isfinite(flat) & (flat > LARGEST))
+    huge = first_true(np.isfinite(flat) & (flat > LARGEST))
     if huge is not None:
         raise refuse(huge, f"a number up to {LARGEST:.2g}")
-    endless = None if unreachable else first(np.isinf(flat))
+    endless = None if unreachable else first_true(np.isinf(flat))
     if endless is not None:
         raise refuse(endless, "a finite number (unreachable pairs need the discounted loss)")
-    loop = first(matrix.diagonal() != 0)
+    loop = first_true(matrix.diagonal() != 0)
     if loop is not None:
         raise refuse(loop * (len(matrix) + 1), "0 from an object to itself")

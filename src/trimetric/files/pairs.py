@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trimetric._support.pair_splits import contradiction
 from trimetric._support.printable import shown
-from trimetric.files.columns import LARGEST, Table, first, read_table
+from trimetric.files.columns import LARGEST, Table, first_true, read_table
 from trimetric.files.errors import InputError
 
 
@@ -53,7 +53,7 @@ def read_pairs(
     unreachable: bool = False,
     hint: str = "",
 ) -> PairTable:
-    """Pairs from a CSV, TSV, Parquet or NPZ file, as they came; `distinct` takes out what says nothing.
+    """Pairs from a CSV, TSV, Parquet or NPZ file, as they came; `drop_repeats` takes out what says nothing.
 
     Args:
         file: columns of two ids and a distance.
@@ -72,13 +72,10 @@ def read_pairs(
     values = table.numbers.get(distance)
     if values is not None:
         check_distances(table, distance, unreachable=unreachable)
-        loop = first((ends[:, 0] == ends[:, 1]) & (values != 0))
+        loop = first_true((ends[:, 0] == ends[:, 1]) & (values != 0))
         if loop is not None:
             raise table.error(loop, distance, f"0 from {shown(names[ends[loop, 0]])} to itself")
     return PairTable(names=names, ends=ends, distances=values, where=table.where, columns=(source, target))
-
-
-NO_EDGE = "leave out edges that cannot be walked"
 
 
 def check_distances(
@@ -86,18 +83,18 @@ def check_distances(
 ) -> None:
     """Each a number >= 0, finite unless `unreachable`; `remedy` says what to do about infinite ones."""
     values = table.numbers[column]
-    bad = first(~(values >= 0))
+    bad = first_true(~(values >= 0))
     if bad is not None:
         raise table.error(bad, column, "a number >= 0")
-    huge = first(np.isfinite(values) & (values > LARGEST))
+    huge = first_true(np.isfinite(values) & (values > LARGEST))
     if huge is not None:
         raise table.error(huge, column, f"a number up to {LARGEST:.2g}")
-    endless = None if unreachable else first(np.isinf(values))
+    endless = None if unreachable else first_true(np.isinf(values))
     if endless is not None:
         raise table.error(endless, column, f"a finite number ({remedy})")
 
 
-def distinct(pairs: PairTable) -> PairTable:
+def drop_repeats(pairs: PairTable) -> PairTable:
     """Each pair once and none of an object with itself; an error where a pair has two distances."""
     if pairs.distances is None:
         raise ValueError("pairs: expected distances, got none")
@@ -139,18 +136,18 @@ def check_directions(pairs: PairTable, *, hint: str = "") -> None:
         )
 
 
-def finite(pairs: PairTable) -> PairTable:
+def drop_unreachable(pairs: PairTable) -> PairTable:
     """The pairs at finite distance."""
     if pairs.distances is None:
         raise ValueError("pairs: expected distances, got none")
     return pairs.rows(np.flatnonzero(np.isfinite(pairs.distances)))
 
 
-def renamed(pairs: PairTable, known: Sequence[str], known_from: str) -> PairTable:
+def match_names(pairs: PairTable, known: Sequence[str], known_from: str) -> PairTable:
     """The same pairs among the objects `known`; an error where one is not among them."""
     number = {name: i for i, name in enumerate(known)}
     ends = np.array([number.get(name, -1) for name in pairs.names], np.int64)[pairs.ends]
-    unknown = first((ends[:, 0] < 0) | (ends[:, 1] < 0))
+    unknown = first_true((ends[:, 0] < 0) | (ends[:, 1] < 0))
     if unknown is not None:
         end = int(ends[unknown, 0] >= 0)
         name = pairs.names[pairs.ends[unknown, end]]

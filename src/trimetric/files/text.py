@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from trimetric._support.printable import printable
-from trimetric.files.errors import InputError, existing
+from trimetric.files.errors import InputError, check_exists
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 SEPARATORS = (",", ";", "\t", "|")
 
 
-def separator_of(file: Path, *, wanted: Sequence[str] = ()) -> str:
+def find_separator(file: Path, *, wanted: Sequence[str] = ()) -> str:
     """What separates the cells of a file: what its suffix says, unless its first row can only mean another.
 
     Spreadsheets write `;` into `.csv` files where commas are decimal points.
@@ -42,20 +42,20 @@ def separator_of(file: Path, *, wanted: Sequence[str] = ()) -> str:
 
 def _header(file: Path, separator: str) -> list[str]:
     try:
-        return [cell.strip() for cell in next(text_rows(file, separator), [])]
+        return [cell.strip() for cell in next(read_rows(file, separator), [])]
     except InputError as error:
         if isinstance(error.__cause__, csv.Error):  # quotes that make sense with another separator
             return []
         raise
 
 
-def text_rows(file: Path, separator: str) -> Iterator[list[str]]:
+def read_rows(file: Path, separator: str) -> Iterator[list[str]]:
     """The rows that are not blank, the header among them."""
     with _reader(file, separator) as reader:
         yield from filter(_is_filled, reader)
 
 
-def numbered_rows(file: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+def read_numbered_rows(file: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
     """The same, each with the number of its (last) line."""
     with _reader(file, separator) as reader:
         for row in reader:
@@ -69,7 +69,7 @@ def _is_filled(row: list[str]) -> bool:
 
 @contextmanager
 def _reader(file: Path, separator: str) -> Iterator[Any]:
-    with existing(file).open(encoding="utf-8-sig", newline="") as stream:
+    with check_exists(file).open(encoding="utf-8-sig", newline="") as stream:
         # strict: a quote that never closes would otherwise swallow the rest of the file.
         reader = csv.reader(stream, delimiter=separator, skipinitialspace=True, strict=True)
         try:
@@ -80,9 +80,9 @@ def _reader(file: Path, separator: str) -> Iterator[Any]:
             raise InputError(f"{file}, line {reader.line_num}: {printable(str(error), limit=120)}") from error
 
 
-def row_and_line(file: Path, number: int, separator: str) -> tuple[int, list[str]]:
+def find_row(file: Path, number: int, separator: str) -> tuple[int, list[str]]:
     """The line and the cells of a row below the header, counted from 0.  Reads the file again: for errors."""
-    rows = numbered_rows(file, separator)
+    rows = read_numbered_rows(file, separator)
     next(rows)
     for i, found in enumerate(rows):
         if i == number:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric._support.printable import printable, shown
-from trimetric.files.columns import floats, is_number
+from trimetric.files.columns import is_number, parse_floats
 from trimetric.files.errors import InputError
 
 _TRIANGLES = {
@@ -46,7 +46,7 @@ def read_tsplib(file: Path) -> NDArray[np.float64]:
     if len(cells) != expected:
         raise InputError(f"{file}: expected {expected} numbers for {n} nodes, got {len(cells)}")
     try:
-        numbers = floats(cells)
+        numbers = parse_floats(cells)
     except ValueError:
         cell = next(cell for cell in cells if not is_number(cell))
         raise InputError(f"{file}: EDGE_WEIGHT_SECTION: expected a number, got {shown(cell)}") from None

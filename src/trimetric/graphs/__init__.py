@@ -1,40 +1,26 @@
-"""Graphs and their shortest paths: generated, from maps and files, exactly and learned."""
+"""Graphs and their distances: read from files or generated, exact shortest paths, search, and learned distances.
 
-from trimetric.graphs.files.convert import from_networkx as from_networkx
-from trimetric.graphs.files.convert import from_scipy as from_scipy
-from trimetric.graphs.files.convert import to_networkx as to_networkx
-from trimetric.graphs.files.dimacs import read_dimacs as read_dimacs
-from trimetric.graphs.files.edge_lists import read_edge_list as read_edge_list
-from trimetric.graphs.files.osm import read_osm as read_osm
-from trimetric.graphs.files.reading import read_graph as read_graph
-from trimetric.graphs.generators.grid_worlds import push as push
-from trimetric.graphs.generators.grid_worlds import taxi as taxi
-from trimetric.graphs.generators.torus import torus3d as torus3d
-from trimetric.graphs.generators.torus import torus3d_directed as torus3d_directed
-from trimetric.graphs.generators.torus import torus3d_pruned as torus3d_pruned
-from trimetric.graphs.graph import Graph as Graph
-from trimetric.graphs.heuristics.astar import Path as Path
-from trimetric.graphs.heuristics.astar import expansions as expansions
-from trimetric.graphs.heuristics.astar import shortest_path as shortest_path
-from trimetric.graphs.heuristics.certified import Certificate as Certificate
-from trimetric.graphs.heuristics.certified import PotentialHeuristic as PotentialHeuristic
-from trimetric.graphs.heuristics.learned_potentials import learned_heuristic as learned_heuristic
-from trimetric.graphs.heuristics.learned_potentials import mixture_heuristic as mixture_heuristic
-from trimetric.graphs.heuristics.learned_potentials import selected_potentials as selected_potentials
-from trimetric.graphs.learning.accuracy import Accuracy as Accuracy
-from trimetric.graphs.learning.bounds import AffineBounds as AffineBounds
-from trimetric.graphs.learning.bounds import landmark_bounds as landmark_bounds
-from trimetric.graphs.learning.comparison import compare as compare
-from trimetric.graphs.learning.features import landmark_features as landmark_features
-from trimetric.graphs.learning.snapping import OffTheMapError as OffTheMapError
-from trimetric.graphs.learning.snapping import Snapped as Snapped
-from trimetric.graphs.learning.snapping import snap as snap
-from trimetric.graphs.learning.verdict import ExactTable as ExactTable
-from trimetric.graphs.learning.verdict import Verdict as Verdict
-from trimetric.graphs.paths.landmarks import Landmarks as Landmarks
-from trimetric.graphs.paths.landmarks import choose_landmarks as choose_landmarks
-from trimetric.graphs.paths.landmarks import landmarks_at as landmarks_at
-from trimetric.graphs.paths.pair_sampling import PairSample as PairSample
-from trimetric.graphs.paths.pair_sampling import random_pairs as random_pairs
-from trimetric.graphs.paths.pair_sampling import sample_pairs as sample_pairs
-from trimetric.graphs.paths.shortest_paths import ShortestPaths as ShortestPaths
+The public names are listed in `__init__.pyi`, once, and imported on first use: reading a table of edges does not wait
+for torch to load.
+"""
+
+import lazy_loader as _lazy
+
+from trimetric._support.renamed import old_names as _old_names
+
+_public_name, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
+_old_name = _old_names(
+    __name__,
+    {
+        "expansions": "count_expansions",
+        "learned_heuristic": "learn_heuristic",
+        "selected_potentials": "select_potentials",
+    },
+)
+
+
+def __getattr__(name: str) -> object:
+    try:
+        return _public_name(name)
+    except AttributeError:
+        return _old_name(name)

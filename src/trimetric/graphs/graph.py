@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trimetric._support import checks
+from trimetric._support.renamed import OldAttribute
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -165,9 +166,9 @@ class Graph:
                 f"graph: expected every node to reach every other one, got {count:,} components, the largest with "
                 f"{int(kept.sum()):,} of {self.num_nodes:,} nodes; the option `largest` takes only that one"
             )
-        return self.part(np.flatnonzero(kept))
+        return self.subgraph(np.flatnonzero(kept))
 
-    def part(self, nodes: ArrayLike) -> Graph:
+    def subgraph(self, nodes: ArrayLike) -> Graph:
         """The graph of these nodes alone, in this order, with the arcs between them."""
         kept = _nodes("nodes", nodes, self.num_nodes)
         number = np.full(self.num_nodes, -1)
@@ -184,7 +185,10 @@ class Graph:
             names=_chosen(self.names, kept),
         )
 
-    def symmetrised(self) -> Graph:
+    symmetrised = OldAttribute("symmetrize")
+    part = OldAttribute("subgraph")
+
+    def symmetrize(self) -> Graph:
         """Every arc both ways; of an arc and its reverse the lighter."""
         if not self.directed:
             return self

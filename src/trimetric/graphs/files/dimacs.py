@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from trimetric._support.memory import available_memory
 from trimetric._support.printable import shown
+from trimetric._support.renamed import old_keywords
 from trimetric.files.arrays import one_line
-from trimetric.files.columns import floats, is_number
-from trimetric.files.errors import InputError, existing
+from trimetric.files.columns import is_number, parse_floats
+from trimetric.files.errors import InputError, check_exists
 from trimetric.graphs.graph import Graph
 
 MILLIONTHS = 1e6
@@ -24,7 +25,8 @@ LINES_AT_ONCE = 1 << 14
 BYTES_PER_NODE, BYTES_PER_LINE = 64, 24  # of what is made of them
 
 
-def read_dimacs(file: Path | str, *, symmetrise: bool = False, largest: bool = False) -> Graph:
+@old_keywords(symmetrise="symmetrize")
+def read_dimacs(file: Path | str, *, symmetrize: bool = False, largest: bool = False) -> Graph:
     """A directed graph from a `.gr` file (or `.gr.gz`): `p sp NODES ARCS`, then `a FROM TO WEIGHT`, counted from 1.
 
     The names of the nodes are their numbers in the file.  Where a `.co` file of the same name lies beside it (lines
@@ -32,10 +34,10 @@ def read_dimacs(file: Path | str, *, symmetrise: bool = False, largest: bool = F
 
     Args:
         file: the file.
-        symmetrise: whether arcs go both ways.
+        symmetrize: whether arcs go both ways.
         largest: whether to take the largest strongly connected component of several, which are an error otherwise.
     """
-    file = existing(Path(file))
+    file = check_exists(Path(file))
     header, arcs = _records(file, "a", 3)
     if len(header) != 4 or header[:2] != ["p", "sp"]:
         raise InputError(f"{file}: expected a line 'p sp NODES ARCS', got {shown(' '.join(header))}")
@@ -58,7 +60,7 @@ def read_dimacs(file: Path | str, *, symmetrise: bool = False, largest: bool = F
     names = np.arange(1, nodes + 1)
     try:
         graph = Graph.from_arcs(
-            nodes, tails, heads, arcs[:, 2], directed=not symmetrise, coordinates=places, names=names
+            nodes, tails, heads, arcs[:, 2], directed=not symmetrize, coordinates=places, names=names
         )
         return graph.connected(largest=largest)
     except ValueError as error:
@@ -110,7 +112,7 @@ def _numbers(file: Path, kind: str, width: int, places: list[int], lines: list[s
     cells = [line.split() for line in lines]
     if all(len(row) == width for row in cells):
         try:
-            return floats([cell for row in cells for cell in row]).reshape(len(lines), width)
+            return parse_floats([cell for row in cells for cell in row]).reshape(len(lines), width)
         except ValueError:
             pass  # told below, with the line
     i = next(i for i, row in enumerate(cells) if len(row) != width or not all(map(is_number, row)))

@@ -6,42 +6,53 @@ from pathlib import Path
 
 import numpy as np
 
-from trimetric.files.columns import read_table
+from trimetric._support.renamed import old_keywords
+from trimetric.files.edges import read_edges
 from trimetric.files.errors import InputError
-from trimetric.files.pairs import NO_EDGE, check_distances
 from trimetric.graphs.graph import Graph
 
 
+@old_keywords(two_way="symmetrize")
 def read_edge_list(
     file: Path | str,
     *,
     source: str = "from",
     target: str = "to",
     weight: str = "weight",
-    two_way: bool = False,
+    symmetrize: bool = False,
     largest: bool = False,
     hint: str = "",
 ) -> Graph:
-    """A graph from a CSV, TSV, Parquet or NPZ file with columns of two ids and a weight >= 0.
+    """Read a graph from a CSV, TSV, Parquet or NPZ file with two columns of ids and a column of weights >= 0.
 
-    The ids are the names of the nodes.  Of several edges between two nodes the lightest counts.
+    The ids become the names of the nodes.  Of several edges from one node to another, the lightest is kept.
 
     Args:
-        file: its suffix tells its kind.
+        file: its suffix tells its format.
         source: the column of the ids where edges start.
-        target: the column of the ids where they end.
+        target: the column of the ids where edges end.
         weight: the column of the weights.
-        two_way: whether each edge may be walked in both directions (the graph is undirected).
-        largest: whether to take the largest strongly connected component of several, which are an error otherwise.
-        hint: what to say after an error about a missing column.
+        symmetrize: whether each edge can be traversed in both directions; the graph is undirected then.
+        largest: whether to keep only the largest strongly connected component; without it, a graph of several
+            components is an error.
+        hint: text to add to an error about a missing column.
+
+    Raises:
+        InputError: where the file cannot be read, with the line that is wrong.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "streets.csv"
+        ...     _ = file.write_text("here,there,minutes\\na,b,1\\nb,c,2\\n")
+        ...     graph = read_edge_list(file, source="here", target="there", weight="minutes", symmetrize=True)
+        >>> graph.ids()
+        ['a', 'b', 'c']
     """
     file = Path(file)
-    table = read_table(file, ids=[source, target], numbers=[weight], hint=hint)
-    check_distances(table, weight, unreachable=False, remedy=NO_EDGE)
-    names = np.array(list(table.names), dtype=object)
-    graph = Graph.from_arcs(
-        len(names), table.codes[source], table.codes[target], table.numbers[weight], directed=not two_way, names=names
-    )
+    edges = read_edges(file, source=source, target=target, weight=weight, hint=hint)
+    names = np.array(edges.names, dtype=object)
+    graph = Graph.from_arcs(len(names), *edges.ends.T, edges.weights, directed=not symmetrize, names=names)
     try:
         return graph.connected(largest=largest)
     except ValueError as error:

@@ -16,19 +16,21 @@ from numpy.typing import NDArray
 from trimetric._support import checks
 from trimetric._support.optional import optional
 from trimetric._support.printable import printable
-from trimetric.files.errors import InputError, existing
+from trimetric._support.renamed import old_keywords
+from trimetric.files.errors import InputError, check_exists
 from trimetric.graphs.files import osm_process
+from trimetric.graphs.geography import ground_meters
 from trimetric.graphs.graph import Graph
 
-EARTH_RADIUS = 6_371_008.8
 RESOLUTION = 1000  # weights are whole millimetres or milliseconds, so that engines of whole numbers are exact
 
 
+@old_keywords(symmetrise="symmetrize")
 def read_osm(
     file: Path | str,
     *,
     weight: Literal["length", "time"] = "length",
-    symmetrise: bool = False,
+    symmetrize: bool = False,
     largest: bool = True,
 ) -> Graph:
     """The roads that cars may use, from an OpenStreetMap file (.osm.pbf, .osm, .osm.gz, ...).
@@ -40,40 +42,33 @@ def read_osm(
         file: an extract; ways at its border whose nodes are missing are cut there.
         weight: metres along the ground, or seconds at 85 % of the speed limit (by the kind of road where none is
             given).  Both are rounded to thousandths, and are at least one.
-        symmetrise: whether every street goes both ways, as in the paper's graph `to`.
+        symmetrize: whether every street goes both ways, as in the paper's graph `to`.
         largest: whether to take the largest strongly connected component; without, a graph of several is an error.
     """
     checks.one_of("weight", weight, ("length", "time"))
-    found = _ways(existing(Path(file)))
+    found = _ways(check_exists(Path(file)))
     if not len(found["arcs"]):
         raise InputError(f"{file}: expected ways with the tag highway that cars may use, got none")
     order = found["nodes"].argsort()
     names, coordinates = found["nodes"][order], found["places"][order]
     tails, heads = names.searchsorted(found["arcs"][:, 0]), names.searchsorted(found["arcs"][:, 1])
-    weights = ground_metres(coordinates[tails], coordinates[heads])
+    weights = ground_meters(coordinates[tails], coordinates[heads])
     if weight == "time":
         weights /= found["speeds"] / 3.6
     weights = np.maximum(np.rint(weights * RESOLUTION), 1) / RESOLUTION
     try:
         graph = Graph.from_arcs(
-            len(names), tails, heads, weights, directed=not symmetrise, coordinates=coordinates, names=names
+            len(names), tails, heads, weights, directed=not symmetrize, coordinates=coordinates, names=names
         )
         return graph.connected(largest=largest)
     except ValueError as error:
         raise InputError(f"{file}: {error}") from None
 
 
-def ground_metres(start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The lengths of great circles between rows of (longitude, latitude)."""
-    (lon1, lat1), (lon2, lat2) = np.radians(start).T, np.radians(end).T
-    h = np.sin((lat2 - lat1) / 2) ** 2 + np.cos(lat1) * np.cos(lat2) * np.sin((lon2 - lon1) / 2) ** 2
-    return 2 * EARTH_RADIUS * np.arcsin(np.sqrt(h))
-
-
 def _ways(file: Path) -> dict[str, NDArray[Any]]:
     """Arcs by OpenStreetMap's ids, their speeds, and the nodes with their places."""
     optional("osmium", needed_for="reading OpenStreetMap files")
-    run = separate(file)
+    run = run_reader(file)
     if run.returncode == 0:
         with np.load(io.BytesIO(run.stdout), allow_pickle=False) as found:
             return dict(found)
@@ -85,7 +80,7 @@ def _ways(file: Path) -> dict[str, NDArray[Any]]:
     raise InputError(f"{file}: cannot be read as OpenStreetMap data ({printable(told[-1], limit=120)})")
 
 
-def separate(file: Path) -> subprocess.CompletedProcess[bytes]:
+def run_reader(file: Path) -> subprocess.CompletedProcess[bytes]:
     """Read the file in another process, which it may crash."""
     # -P: the names of files beside the script must not hide others.
     words = [sys.executable, "-P", osm_process.__file__, str(file)]

@@ -41,12 +41,12 @@ BAD_INPUT = 2
 
 
 def main(file: str) -> int:
-    """Write the arrays of `ways` to standard output as an NPZ file, or what is wrong to standard error."""
+    """Write the arrays of `read_ways` to standard output as an NPZ file, or what is wrong to standard error."""
     osmium: Any = import_module("osmium")
 
     # ValueError: tags that are no UTF-8.
     try:
-        found = ways(file)
+        found = read_ways(file)
     except (RuntimeError, ValueError, OverflowError, MemoryError, osmium.InvalidLocationError) as error:
         print(str(error) or type(error).__name__, file=sys.stderr)
         return BAD_INPUT
@@ -54,14 +54,14 @@ def main(file: str) -> int:
     return 0
 
 
-def ways(file: str) -> dict[str, NDArray[Any]]:
+def read_ways(file: str) -> dict[str, NDArray[Any]]:
     """Where the arcs start and end by OpenStreetMap's ids and how fast they are, and the nodes with their places."""
     osmium: Any = import_module("osmium")
     arcs: list[tuple[int, int]] = []
     speeds: list[float] = []
     places: dict[int, tuple[float, float]] = {}
     for item in osmium.FileProcessor(file).with_locations().with_filter(osmium.filter.KeyFilter("highway")):
-        if not item.is_way() or not for_cars(item.tags):
+        if not item.is_way() or not is_for_cars(item.tags):
             continue
         nodes: list[int | None] = []
         for node in item.nodes:
@@ -90,7 +90,7 @@ def ways(file: str) -> dict[str, NDArray[Any]]:
 # Tags are a dict, or pyosmium's list that has `get` as well.
 
 
-def for_cars(tags: dict[str, str]) -> bool:
+def is_for_cars(tags: dict[str, str]) -> bool:
     """Whether the public may drive there."""
     return (
         tags.get("highway") in SPEEDS

@@ -1,43 +1,51 @@
-"""A graph from a file of any kind that is known."""
+"""Reading a graph from a file of any known format."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Literal
 
-from trimetric.files.errors import unknown_suffix
-from trimetric.graphs.files.dimacs import read_dimacs
-from trimetric.graphs.files.edge_lists import read_edge_list
-from trimetric.graphs.files.osm import read_osm
+from trimetric._support.renamed import old_keywords
+from trimetric.graphs.files.formats import find_format
 from trimetric.graphs.graph import Graph
 
-OSM = (".osm.pbf", ".pbf", ".osm", ".osm.gz", ".osm.bz2")
-DIMACS = (".gr", ".gr.gz")
-TABLES = (".csv", ".tsv", ".parquet", ".npz")
 
-
+@old_keywords(symmetrise="symmetrize")
 def read_graph(
     file: Path | str,
     *,
     weight: Literal["length", "time"] = "length",
-    symmetrise: bool = False,
+    symmetrize: bool = False,
     largest: bool = False,
 ) -> Graph:
-    """OpenStreetMap (`.osm.pbf`), DIMACS (`.gr`), or a table of edges with the columns from, to, weight.
+    """Read a graph from a file: OpenStreetMap (`.osm.pbf`), DIMACS (`.gr`), or a table of edges.
+
+    A table of edges is a CSV, TSV, Parquet or NPZ file with the columns from, to and weight.
 
     Args:
-        file: its name tells its kind; `read_osm`, `read_dimacs` and `read_edge_list` have options of their own.
-        weight: of OpenStreetMap: metres or seconds.
-        symmetrise: whether every arc goes both ways.
-        largest: whether to take the largest strongly connected component; of a map it is always taken, as its border
-            cuts streets.
+        file: the end of its name tells its format; `trimetric.graphs.files.formats` lists them.  `read_osm`,
+            `read_dimacs` and `read_edge_list` have further options.
+        weight: for OpenStreetMap: meters ("length") or seconds ("time").
+        symmetrize: whether every arc can be traversed in both directions.
+        largest: whether to keep only the largest strongly connected component; without it, a graph of several
+            components is an error.  A map is always reduced to its largest component, as its border cuts streets.
+
+    Returns:
+        A strongly connected graph.
+
+    Raises:
+        InputError: where the file cannot be read, with the line that is wrong.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "streets.csv"
+        ...     _ = file.write_text("from,to,weight\\na,b,1\\nb,c,2\\nc,a,3\\n")
+        ...     print(read_graph(file))
+        3 nodes, 3 arcs
     """
     file = Path(file)
-    name = file.name.lower()
-    if name.endswith(OSM):
-        return read_osm(file, weight=weight, symmetrise=symmetrise)
-    if name.endswith(DIMACS):
-        return read_dimacs(file, symmetrise=symmetrise, largest=largest)
-    if name.endswith(TABLES):
-        return read_edge_list(file, two_way=symmetrise, largest=largest)
-    raise unknown_suffix(file, ".osm.pbf", ".osm", ".gr", ".gr.gz", *TABLES)
+    found = find_format(file)
+    if found.kind == "map":
+        return found.read(file, weight=weight, symmetrize=symmetrize)
+    return found.read(file, symmetrize=symmetrize, largest=largest)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trimetric._support.optional import optional
 from trimetric.graphs.graph import Graph, Nodes, node_numbers
-from trimetric.graphs.heuristics.certified import PotentialHeuristic
+from trimetric.graphs.heuristics.potentials import PotentialHeuristic
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def shortest_path(graph: Graph, source: int, target: int, heuristic: PotentialHe
     return Path(np.array(nodes[::-1]), float(distance[end]), int(expanded))
 
 
-def expansions(graph: Graph, pairs: ArrayLike, heuristic: PotentialHeuristic | None = None) -> NDArray[np.int64]:
+def count_expansions(graph: Graph, pairs: ArrayLike, heuristic: PotentialHeuristic | None = None) -> NDArray[np.int64]:
     """How many nodes a search for each of the pairs `(n, 2)` looks at."""
     found = [shortest_path(graph, int(x), int(y), heuristic).expanded for x, y in np.asarray(pairs)]
     return np.array(found, np.int64)

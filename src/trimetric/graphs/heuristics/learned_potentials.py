@@ -13,20 +13,20 @@ from trimetric._support import checks
 from trimetric._support.progress import Shown, WorkProgress
 from trimetric.distances import LandmarkBound
 from trimetric.graphs.graph import Graph
-from trimetric.graphs.heuristics.certified import PotentialHeuristic
+from trimetric.graphs.heuristics.potentials import PotentialHeuristic
 from trimetric.graphs.paths.engines import landmark_potentials
 from trimetric.graphs.paths.landmarks import Landmarks
 from trimetric.graphs.paths.pair_sampling import PairSample
 from trimetric.models.encoders import MLP
 
 PAIRS_TO_CHOOSE_BY = 10_000
-PAIRS_A_STEP, ARCS_A_STEP = 512, 2048
+PAIRS_PER_STEP, ARCS_PER_STEP = 512, 2048
 STEEP_WEIGHT = 30.0  # of arcs that are too short for a potential, against bounds that are too low
 CORRECTION = 0.1  # of the mean distance: the size of the network's first corrections
 ENCODED_AT_ONCE = 1 << 14
 
 
-def selected_potentials(landmarks: Landmarks, sample: PairSample, count: int) -> NDArray[np.float64]:
+def select_potentials(landmarks: Landmarks, sample: PairSample, count: int) -> NDArray[np.float64]:
     """The `count` potentials of the landmarks, of distances to or from them, that bound the sample's pairs best.
 
     One after the other, each the one that raises the mean of bound / distance most.  Bounds of landmarks are
@@ -48,7 +48,7 @@ def selected_potentials(landmarks: Landmarks, sample: PairSample, count: int) ->
     return table[:, columns]
 
 
-def learned_heuristic(
+def learn_heuristic(
     graph: Graph,
     landmarks: Landmarks,
     sample: PairSample,
@@ -61,7 +61,7 @@ def learned_heuristic(
 ) -> PotentialHeuristic:
     """A heuristic of `count` numbers a node that knows more than `count` numbers of landmarks.
 
-    It begins with `selected_potentials`.  A network of the distances to and from *all* landmarks then learns to correct
+    It begins with `select_potentials`.  A network of the distances to and from *all* landmarks then learns to correct
     them, so that bounds come nearer to the distances while no arc is too short.  What it gets wrong
     `PotentialHeuristic.closed` puts right: the result is admissible and consistent whatever was learned.
 
@@ -75,7 +75,7 @@ def learned_heuristic(
         seed: of the network and the order of pairs and arcs.
         progress: "silent" shows nothing.
     """
-    base = selected_potentials(landmarks, sample, count)
+    base = select_potentials(landmarks, sample, count)
     if steps == 0:
         return PotentialHeuristic.closed(base, graph)
     random = torch.Generator().manual_seed(seed)
@@ -98,10 +98,10 @@ def learned_heuristic(
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     with WorkProgress("potentials", steps, progress) as shown:
         for _ in range(steps):
-            pair = torch.randint(len(ends), (PAIRS_A_STEP,), generator=random)
-            arc = torch.randint(len(arcs), (ARCS_A_STEP,), generator=random)
+            pair = torch.randint(len(ends), (PAIRS_PER_STEP,), generator=random)
+            arc = torch.randint(len(arcs), (ARCS_PER_STEP,), generator=random)
             nodes = torch.cat([ends[pair].T.reshape(-1), arcs[arc].T.reshape(-1)])
-            x, y, tail, head = potentials(nodes).split([PAIRS_A_STEP] * 2 + [ARCS_A_STEP] * 2)
+            x, y, tail, head = potentials(nodes).split([PAIRS_PER_STEP] * 2 + [ARCS_PER_STEP] * 2)
             difference = _bound(y - x, graph.directed).amax(dim=1)
             off = difference / lengths[pair] - 1
             too_low = torch.where(off > 0, 100 * off.square(), -10 * off).mean()
@@ -128,7 +128,7 @@ def mixture_heuristic(bound: LandmarkBound, landmarks: Landmarks) -> PotentialHe
 
 
 def _correction(landmarks: Landmarks, count: int) -> MLP:
-    network = MLP(landmarks.numbers_a_node, count)
+    network = MLP(landmarks.numbers_per_node, count)
     last = network.layers[-1]
     if isinstance(last, nn.Linear):  # it begins with no correction at all
         nn.init.zeros_(last.weight)

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from trimetric._support.renamed import OldAttribute
 from trimetric.distances import Distance
 from trimetric.graphs.graph import Nodes
 from trimetric.graphs.learning.accuracy import Accuracy
@@ -32,13 +33,15 @@ class Candidate:
         name: what it is.
         accuracy: on the pairs for testing.
         microseconds: a query, many at a time.
-        bytes_a_node: that it must keep.
+        bytes_per_node: that it must keep.
     """
 
     name: str
     accuracy: Accuracy
     microseconds: float
-    bytes_a_node: int
+    bytes_per_node: int
+
+    bytes_a_node = OldAttribute("bytes_per_node")
 
 
 def compare(distance: Distance, points: Tensor, landmarks: Landmarks, sample: PairSample) -> list[Candidate]:
@@ -49,7 +52,7 @@ def compare(distance: Distance, points: Tensor, landmarks: Landmarks, sample: Pa
     ends, lengths = sample.ends[sample.test_rows], sample.lengths[sample.test_rows]
     train = sample.training_rows()
     fitted = AffineBounds.fit(landmarks, sample.ends[train], sample.lengths[train])
-    size = landmarks.numbers_a_node * FLOAT32
+    size = landmarks.numbers_per_node * FLOAT32
     ways: list[tuple[str, int, Callable[[], NDArray[np.float64]]]] = [
         (MODEL, points.shape[1] * points.element_size(), lambda: predicted(distance, points, ends)),
         ("landmarks from below", size, lambda: landmark_bounds(landmarks, ends)[0]),
@@ -57,12 +60,12 @@ def compare(distance: Distance, points: Tensor, landmarks: Landmarks, sample: Pa
         ("affine fit of both", size, lambda: fitted.predict(landmarks, ends)),
     ]
     found = []
-    for name, bytes_a_node, way in ways:
+    for name, bytes_per_node, way in ways:
         way()
         start = time.perf_counter()
         values = way()
         microseconds = (time.perf_counter() - start) / len(ends) * 1e6
-        found.append(Candidate(name, Accuracy.of(values, lengths, scale=sample.scale), microseconds, bytes_a_node))
+        found.append(Candidate(name, Accuracy.of(values, lengths, scale=sample.scale), microseconds, bytes_per_node))
     return found
 
 
@@ -73,14 +76,14 @@ def predicted(distance: Distance, points: Tensor, ends: Nodes) -> NDArray[np.flo
     return torch.cat([distance(points[part[:, 0]], points[part[:, 1]]) for part in parts]).double().cpu().numpy()
 
 
-def comparison_text(candidates: Sequence[Candidate]) -> str:
+def format_comparison(candidates: Sequence[Candidate]) -> str:
     """A table for people."""
     header = (
-        f"{'':<21} {'MSE at mean 50':>14}  {'relative error':>14}  {'too far':>8}  {'us a query':>10}  bytes a node"
+        f"{'':<21} {'MSE at mean 50':>14}  {'relative error':>14}  {'too far':>8}  {'us per query':>12}  bytes per node"
     )
     rows = [
         f"{row.name:<21} {row.accuracy.mse:>14.4g}  {row.accuracy.mean_relative_error:>14.2%}  "
-        f"{row.accuracy.over_estimated:>8.1%}  {row.microseconds:>10.2f}  {row.bytes_a_node:>12,}"
+        f"{row.accuracy.over_estimated:>8.1%}  {row.microseconds:>12.2f}  {row.bytes_per_node:>14,}"
         for row in candidates
     ]
     return "\n".join([header, *rows])

@@ -8,18 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric._support import checks
+from trimetric._support.renamed import old_keywords
 from trimetric.graphs.paths.landmarks import Landmarks
 
 NOISE = 0.2
 DISTRACTORS = 96
 
 
+@old_keywords(normalise="normalize")
 def landmark_features(
     landmarks: Landmarks,
     *,
     noise: float = NOISE,
     distractors: int = DISTRACTORS,
-    normalise: Literal["feature", "all"] = "feature",
+    normalize: Literal["feature", "all"] = "feature",
     seed: int = 0,
 ) -> NDArray[np.float32]:
     """The paper's features, one row a node: 32 landmarks make 128, or 160 where the graph is directed.
@@ -31,16 +33,16 @@ def landmark_features(
         landmarks: their distances.
         noise: standard deviation of the noise; 0 for none.
         distractors: how many features that say nothing.
-        normalise: each feature by its own mean and deviation, or "all" by those of all distances together.
+        normalize: each feature by its own mean and deviation, or "all" by those of all distances together.
         seed: of noise and distractors.
     """
     checks.finite_number("noise", noise, above=-1e-300)
-    checks.one_of("normalise", normalise, ("feature", "all"))
+    checks.one_of("normalize", normalize, ("feature", "all"))
     random = np.random.default_rng(seed)
     table = landmarks.table()
     features = np.empty((len(table), table.shape[1] + distractors), np.float32)
     known = features[:, : table.shape[1]]
-    axis = 0 if normalise == "feature" else None
+    axis = 0 if normalize == "feature" else None
     mean, spread = table.mean(axis=axis, dtype=np.float64), table.std(axis=axis, dtype=np.float64)
     known[:] = (table - mean) / np.where(spread > 0, spread, 1.0)
     if noise:

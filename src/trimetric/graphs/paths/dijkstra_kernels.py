@@ -8,7 +8,7 @@ from trimetric.graphs.paths.heap import compiled, dropped, pushed
 
 
 @compiled
-def tree(indptr, indices, weights, start):
+def dijkstra_tree(indptr, indices, weights, start):
     """The lengths of shortest paths where a path may begin at any node v, at a cost of `start[v]` (inf: it may not)."""
     distance = start.copy()
     room = len(indices) + len(start)  # each arc is relaxed once at most

@@ -146,7 +146,7 @@ def is_road_like(graph: Graph) -> bool:
     """Few neighbors a node, and a place for each: a network on the ground, which small cuts divide."""
     if graph.coordinates is None:
         return False
-    arcs = graph.num_arcs if not graph.directed else graph.symmetrised().num_arcs
+    arcs = graph.num_arcs if not graph.directed else graph.symmetrize().num_arcs
     return arcs < 3.2 * graph.num_nodes
 
 

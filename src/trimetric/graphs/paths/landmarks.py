@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from trimetric._support import checks
 from trimetric._support.progress import Shown, WorkProgress
+from trimetric._support.renamed import OldAttribute
 from trimetric.graphs.graph import Graph, Nodes, node_numbers
 from trimetric.graphs.paths.trees import distances_from, distances_to
 
@@ -34,8 +35,10 @@ class Landmarks:
     def directed(self) -> bool:
         return self.to_landmarks is not self.from_landmarks
 
+    numbers_a_node = OldAttribute("numbers_per_node")
+
     @property
-    def numbers_a_node(self) -> int:
+    def numbers_per_node(self) -> int:
         """How many are kept for a node."""
         return len(self.nodes) * (2 if self.directed else 1)
 

@@ -17,7 +17,7 @@ Distances = NDArray[np.float64]
 def distances_from(graph: Graph, nodes: ArrayLike, *, jobs: int | None = None) -> Iterator[Distances]:
     """For each of the nodes its distances to all, in order."""
     calls = [(graph.indptr, graph.indices, graph.weights, int(node)) for node in node_numbers("nodes", nodes, graph)]
-    yield from in_parallel(one_tree, calls, jobs=jobs)
+    yield from in_parallel(distances_from_one, calls, jobs=jobs)
 
 
 def distances_to(graph: Graph, nodes: ArrayLike, *, jobs: int | None = None) -> Iterator[Distances]:
@@ -25,15 +25,15 @@ def distances_to(graph: Graph, nodes: ArrayLike, *, jobs: int | None = None) -> 
     yield from distances_from(graph.reverse, nodes, jobs=jobs)
 
 
-def one_tree(
+def distances_from_one(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float64], source: int
 ) -> Distances:
     if installed("numba"):
-        from trimetric.graphs.paths.dijkstra_kernels import tree
+        from trimetric.graphs.paths.dijkstra_kernels import dijkstra_tree
 
         start = np.full(len(indptr) - 1, np.inf)
         start[source] = 0.0
-        return tree(indptr, indices, weights, start)
+        return dijkstra_tree(indptr, indices, weights, start)
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 

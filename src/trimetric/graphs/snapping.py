@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trimetric.graphs.files.osm import EARTH_RADIUS
+from trimetric.graphs.geography import EARTH_RADIUS
 
 MAX_SNAP = 500.0
 """metres: a few blocks of a city"""
@@ -61,7 +61,7 @@ def snap(nodes: ArrayLike, places: ArrayLike, *, max_metres: float = MAX_SNAP) -
     >>> snap(porto, [[41.15, -8.61]])
     Traceback (most recent call last):
         ...
-    trimetric.graphs.learning.snapping.OffTheMapError: places: row 0: expected a longitude and latitude within \
+    trimetric.graphs.snapping.OffTheMapError: places: row 0: expected a longitude and latitude within \
 500 m of the map, got 41.15, -8.61, 7,507 km from the nearest node; swapped, they are 0 m from it
     """
     if not max_metres >= 0:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trimetric._support.renamed import OldAttribute
 from trimetric.graphs.graph import Graph, Nodes
 from trimetric.graphs.paths.engines import landmark_potentials
 from trimetric.graphs.paths.landmarks import Landmarks
@@ -67,7 +68,7 @@ class PotentialHeuristic:
         *any* numbers, learned in any way, become an admissible and consistent heuristic; where they were one
         already nothing changes.  For an undirected graph both signs hold at once, as D is symmetric.
         """
-        from trimetric.graphs.paths.dijkstra_kernels import tree
+        from trimetric.graphs.paths.dijkstra_kernels import dijkstra_tree
 
         given = np.asarray(potentials, np.float64)
         if given.ndim != 2 or len(given) != graph.num_nodes:
@@ -76,11 +77,14 @@ class PotentialHeuristic:
             )
         if not np.isfinite(given).all():
             raise ValueError("potentials: expected finite numbers, got others")
-        columns = [tree(graph.indptr, graph.indices, graph.weights, np.ascontiguousarray(column)) for column in given.T]
+        arrays = graph.indptr, graph.indices, graph.weights
+        columns = [dijkstra_tree(*arrays, np.ascontiguousarray(column)) for column in given.T]
         return cls(np.ascontiguousarray(np.stack(columns, axis=1)), graph.directed)
 
+    bytes_a_node = OldAttribute("bytes_per_node")
+
     @property
-    def bytes_a_node(self) -> int:
+    def bytes_per_node(self) -> int:
         return self.potentials.shape[1] * self.potentials.itemsize
 
     def __call__(self, sources: Nodes, targets: Nodes) -> NDArray[np.float64]:
