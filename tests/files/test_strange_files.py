@@ -280,7 +280,7 @@ def test_maps_that_crash_their_reader(tmp_path: Path, monkeypatch: pytest.Monkey
         read_graph(tmp_path / "m.osm.pbf")
     for code, message in ((-11, "the library that reads it crashed"), (-9, "was killed, perhaps for lack of memory")):
         died = subprocess.CompletedProcess([], code, b"", b"")
-        monkeypatch.setattr("trimetric.graphs.files.osm.separate", lambda _, died=died: died)
+        monkeypatch.setattr("trimetric.graphs.files.osm.run_reader", lambda _, died=died: died)
         with pytest.raises(InputError, match=message):
             read_graph(tmp_path / "m.osm.pbf")
 

@@ -117,7 +117,7 @@ def _forked(file: Path) -> subprocess.CompletedProcess[bytes]:
 def _read_map_file(file: Path) -> Any:
     from trimetric.graphs import read_graph
 
-    with mock.patch("trimetric.graphs.files.osm.separate", _forked):
+    with mock.patch("trimetric.graphs.files.osm.run_reader", _forked):
         return read_graph(file, weight="time")
 
 
