@@ -88,7 +88,8 @@ def city(seed: int) -> tuple[list[str], list[tuple[str, str, str]]]:
                 if both or not onward:
                     ends.append((there, here))
                     minutes.append(pace)
-    matrix = all_distances(Graph.from_arcs(len(names), *np.array(ends).T, minutes, directed=True))
+    tails, heads = np.array(ends).T
+    matrix = all_distances(Graph.from_arcs(len(names), tails, heads, minutes, directed=True))
     rows = [
         (source, target, f"{matrix[i, j]:.3f}")
         for i, source in enumerate(names)

@@ -52,7 +52,8 @@ def read_edge_list(
     file = Path(file)
     edges = read_edges(file, source=source, target=target, weight=weight, hint=hint)
     names = np.array(edges.names, dtype=object)
-    graph = Graph.from_arcs(len(names), *edges.ends.T, edges.weights, directed=not symmetrize, names=names)
+    tails, heads = edges.ends.T
+    graph = Graph.from_arcs(len(names), tails, heads, edges.weights, directed=not symmetrize, names=names)
     try:
         return graph.connected(largest=largest)
     except ValueError as error:

@@ -73,7 +73,8 @@ def read_all_distances(
             f"{file}: expected at most {MOST_NODES:,} nodes, for the distances of all pairs, got {nodes:,}; "
             "trimetric fit --graph samples pairs of larger graphs"
         )
-    graph = Graph.from_arcs(nodes, *edges.ends.T, edges.weights, directed=not symmetrize)
+    tails, heads = edges.ends.T
+    graph = Graph.from_arcs(nodes, tails, heads, edges.weights, directed=not symmetrize)
     matrix = all_distances(graph)
     pairs = pairs_of_matrix(edges.names, matrix, str(file))
     missing = np.isinf(matrix[pairs.ends[:, 0], pairs.ends[:, 1]])
