@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 from .containers import inside_gzip, npz, signed, strange_parquet
-from .mutations import BYTES, cells, encodings
+from .mutations import BYTES, attributes, cells, encodings
 from .protocol_buffers import inside_pbf
 from .reader import Reader
 from .table_readers import BLANKS, CSV, EDGES, _archive, _parquet, _text
@@ -183,8 +183,8 @@ GRAPH_READERS = (
         prepare=lambda folder: (folder / "graph.gr").write_text(GR) and None,
         command=(),
     ),
-    _graph("osm", _text(OSM), (*BYTES, cells('"'), cells('"')), call=_read_map_file),
-    _graph("osm.pbf", _pbf, (*BYTES, inside_pbf, inside_pbf, inside_pbf), call=_read_map_file),
+    _graph("osm", _text(OSM), (*BYTES, *(attributes,) * 12), call=_read_map_file),
+    _graph("osm.pbf", _pbf, (*BYTES, *(inside_pbf,) * 12), call=_read_map_file),
     Reader(
         name="graph cache",
         file="ab/abc.safetensors",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from random import Random
+from xml.sax.saxutils import escape
 
 NUMBERS = (  # noqa: SIM905
     "nan inf -inf -1 -0 0 1e308 1e309 1e39 1e-400 3.5e38 1,5 1.5.5 0x10 1_000 ١٢ 1e5 +3 .5 5. 1e 10000000000 "
@@ -114,6 +116,15 @@ def _move_row(rows: list[list[str]], row: list[str], random: Random) -> None:
         rows.remove(row)
     else:
         rows.insert(random.randint(0, len(rows)), list(row) if what == "copy" else [random.choice(("", " ", ",", ";"))])
+
+
+def attributes(data: bytes, random: Random) -> bytes:
+    """Another value of an attribute of XML, which stays well-formed."""
+    values = list(re.finditer(rb'="([^"]*)"', data))
+    chosen = random.choice(values)
+    others = [value[1] for value in values]  # such as the id of another node
+    fresh = random.choice((escape(random.choice((*NUMBERS, *TEXTS)), {'"': "&quot;"}).encode(), random.choice(others)))
+    return data[: chosen.start(1)] + fresh + data[chosen.end(1) :]
 
 
 def encodings(data: bytes, random: Random) -> bytes:
