@@ -117,7 +117,7 @@ def _read_ledger(file: Path) -> Any:
 
 
 def _check_rows(rows: Any) -> None:
-    from reproduction.frame.rows import longest
+    from reproduction.frame.rows import longest_trained
 
     for row in rows:
         assert isinstance(row.config, str)
@@ -126,7 +126,7 @@ def _check_rows(rows: Any) -> None:
         assert type(row.seed) is int
         assert type(row.epochs) is int
         assert len(row.part) == 2
-    longest(rows)
+    longest_trained(rows)
 
 
 def strange_lines(data: bytes, random: Random) -> bytes:
