@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: speed and memory, always as ratios measured in one run on this machine."""
+"""Measure speed and memory, always as ratios within one run on this machine."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import argparse
 import json
 import platform
 import sys
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from rich.console import Console
@@ -27,19 +29,130 @@ from benchmarks import (
 RESULTS = Path(__file__).parent / "results.json"
 
 
+@dataclass(frozen=True)
+class Benchmark:
+    """One part of `python -m benchmarks`."""
+
+    about: str
+    """what it measures, for `--help`"""
+    key: str
+    """where its numbers are in results.json"""
+    run: Callable[[argparse.Namespace], Any]
+    """measures, as the options say; returns a dataclass, a list of them, or plain values"""
+    show: Callable[[Any, Console], None]
+    """prints what `run` has returned"""
+    merge: Callable[[Any, Any], Any] = lambda before, now: now  # noqa: ARG005
+    """what to save, from the numbers saved before (or None) and what `run` has returned"""
+    by_default: bool = True
+    """whether it runs if no benchmark is named"""
+
+
+BENCHMARKS: dict[str, Benchmark] = {
+    "pairwise": Benchmark(
+        "all pairs of each norm, against the broadcast definition and the matrix products alone",
+        "pairwise",
+        lambda options: pairwise.run(
+            batches=tuple(options.batches or ((32, 128) if options.quick else pairwise.BATCHES)),
+            names=tuple(options.only) if options.only else None,
+            budget=options.budget,
+        ),
+        pairwise.show,
+    ),
+    "rectified": Benchmark(
+        "all pairs of the rectified Wide Norm, against the paper's asymmetric one by broadcasting",
+        "rectified_against_paper",
+        lambda options: pairwise.run_rectified(budget=5.0 if options.quick else 40.0),
+        pairwise.show_rectified,
+    ),
+    "interval": Benchmark(
+        "all pairs of an interval quasimetric, against sorting for each pair",
+        "interval",
+        lambda options: interval.run(batches=(64, 128) if options.quick else interval.BATCHES, budget=options.budget),
+        interval.show,
+    ),
+    "step": Benchmark(
+        "one training step, against a straightforward implementation of the paper",
+        "training_step_seconds",
+        lambda options: training_step.run(budget=5.0 if options.quick else 30.0),
+        training_step.show,
+    ),
+    "many": Benchmark(
+        "eight seeds trained at once, against one after another",
+        "many_seeds_seconds",
+        lambda options: many_seeds.run(budget=2.0 if options.quick else 15.0),
+        many_seeds.show,
+    ),
+    "maps": Benchmark(
+        "test errors of different maps from free parameters to non-negative weights",
+        "nonnegative_maps_test_mse",
+        lambda options: nonnegative_maps.run(seeds=1 if options.quick else 5),
+        nonnegative_maps.show,
+    ),
+    "nearness": Benchmark(
+        "the nearest metric, against triangle fixing, and by the number of objects",
+        "nearness",
+        lambda options: nearness.run(quick=options.quick, sizes=options.sizes, names=options.only),
+        nearness.show,
+        nearness.merge,
+    ),
+    "values": Benchmark(
+        "a training step of a value function, against the recipe as written",
+        "values_seconds",
+        lambda options: values.run(budget=4.0 if options.quick else 20.0),
+        values.show,
+    ),
+    "graphs": Benchmark(
+        "shortest paths by engine, against SciPy and NetworkX, and nodes that a search expands",
+        "graphs",
+        lambda options: graphs.run(quick=options.quick, map_file=options.map),
+        graphs.show,
+    ),
+    "large": Benchmark(
+        "the command line on a graph of two million nodes; takes half an hour, so only if named",
+        "large_graph",
+        lambda options: large_graph.run(quick=options.quick),
+        large_graph.show,
+        by_default=False,
+    ),
+}
+
+
 def main() -> None:
+    """Run the benchmarks that the command line names."""
+    options = _parse()
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    machine = (
+        f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
+    )
+    console.print(f"Machine: {machine}")
+    saved = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    results = {**saved, "machine": machine}
+    for name, benchmark in BENCHMARKS.items():
+        if name in options.what:
+            found = benchmark.run(options)
+            benchmark.show(found, console)
+            results[benchmark.key] = _to_json(benchmark.merge(saved.get(benchmark.key), found))
+    if options.save:
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+        console.print(f"Wrote {RESULTS}")
+
+
+def _parse() -> argparse.Namespace:
+    width = max(map(len, BENCHMARKS))
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description=__doc__,
-        epilog="examples: python -m benchmarks | python -m benchmarks pairwise --quick | python -m benchmarks step",
+        description=f"{__doc__}\n\nbenchmarks:\n"
+        + "\n".join(f"  {name:{width}}  {benchmark.about}" for name, benchmark in BENCHMARKS.items()),
+        epilog="examples:\n  python -m benchmarks step\n  python -m benchmarks pairwise --quick",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    known = ("pairwise", "rectified", "interval", "step", "many", "maps", "nearness", "graphs", "large", "values")
+    parser.add_argument("what", nargs="*", help="benchmarks to run; by default all except large")
+    parser.add_argument("--quick", action="store_true", help="small sizes, one seed, short measurements")
     parser.add_argument(
-        "what", nargs="*", help=f"{', '.join(known)}; all but large, which takes half an hour, by default"
-    )
-    parser.add_argument("--quick", action="store_true", help="mini-batches up to 128 and one seed")
-    parser.add_argument(
-        "--budget", type=float, default=3.0, help="seconds for each cell of pairwise; slow ones need 45"
+        "--budget",
+        type=float,
+        default=3.0,
+        help="seconds for each cell of pairwise and interval (default 3); slow cells need 45",
     )
     parser.add_argument(
         "--only",
@@ -47,77 +160,25 @@ def main() -> None:
         metavar="NAME",
         help='rows of pairwise, or data of nearness, to measure, such as "DN 3x600"',
     )
-    parser.add_argument("--batches", nargs="+", type=int, metavar="N", help="mini-batches of pairwise")
-    parser.add_argument("--map", type=Path, metavar="FILE", help="an .osm.pbf file, one more of the graphs")
+    parser.add_argument("--batches", nargs="+", type=int, metavar="N", help="mini-batch sizes of pairwise")
+    parser.add_argument("--map", type=Path, metavar="FILE", help="an .osm.pbf file to add to the graphs")
     parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help="numbers of objects of nearness")
     parser.add_argument(
         "--save",
         action="store_true",
-        help=f"write the numbers to {RESULTS.name}, beside those of parts that were not run",
+        help=f"write the numbers to {RESULTS.name}; those of benchmarks that were not run are kept",
     )
     options = parser.parse_args()
-    what = options.what or [name for name in known if name != "large"]
-    if unknown := sorted(set(what) - set(known)):
-        parser.error(f"what: expected some of {', '.join(known)}, got {', '.join(unknown)}")
+    options.what = options.what or [name for name, benchmark in BENCHMARKS.items() if benchmark.by_default]
+    if unknown := sorted(set(options.what) - set(BENCHMARKS)):
+        parser.error(f"what: expected some of {', '.join(BENCHMARKS)}, got {', '.join(unknown)}")
+    return options
 
-    console = Console(width=None if sys.stdout.isatty() else 150)
-    machine = (
-        f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
-    )
-    console.print(f"Machine: {machine}")
-    results: dict[str, object] = {"machine": machine}
-    if "pairwise" in what:
-        batches = tuple(options.batches or ((32, 128) if options.quick else pairwise.BATCHES))
-        names = tuple(options.only) if options.only else None
-        rows = pairwise.run(batches=batches, names=names, budget=options.budget)
-        pairwise.show(rows, console)
-        results["pairwise"] = [asdict(row) for row in rows]
-    if "rectified" in what:
-        ratio = pairwise.rectified_against_paper()
-        console.print(
-            f"Rectified Wide Norm 32x32, all pairs at 512: {ratio:.1f} x faster than the paper's asymmetric "
-            "Wide Norm 32x32 by broadcasting"
-        )
-        results["rectified_against_paper"] = ratio
-    if "interval" in what:
-        growth = interval.run(batches=(64, 128) if options.quick else interval.BATCHES, budget=options.budget)
-        interval.show(growth, console)
-        results["interval"] = [asdict(row) for row in growth]
-    if "step" in what:
-        seconds = training_step.run()
-        training_step.show(seconds, console)
-        results["training_step_seconds"] = seconds
-    if "many" in what:
-        many = many_seeds.run()
-        many_seeds.show(many, console)
-        results["many_seeds_seconds"] = many
-    if "maps" in what:
-        maps = nonnegative_maps.run(seeds=1 if options.quick else 5)
-        nonnegative_maps.show(maps, console)
-        results["nonnegative_maps_test_mse"] = maps
-    solved = None
-    if "nearness" in what:
-        solved = nearness.run(quick=options.quick, sizes=options.sizes, names=options.only)
-        nearness.show(solved, console)
-        results["nearness"] = asdict(solved)
-    if "values" in what:
-        steps = values.run(budget=4.0 if options.quick else 20.0)
-        values.show(steps, console)
-        results["values_seconds"] = steps
-    if "graphs" in what:
-        measured = graphs.run(quick=options.quick, map_file=options.map)
-        graphs.show(measured, console)
-        results["graphs"] = asdict(measured)
-    if "large" in what:
-        large = large_graph.run(quick=options.quick)
-        large_graph.show(large, console)
-        results["large_graph"] = asdict(large)
-    if options.save:
-        before = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        if solved is not None:
-            results["nearness"] = nearness.merged(before.get("nearness"), solved)
-        RESULTS.write_text(json.dumps({**before, **results}, indent=1) + "\n")
-        console.print(f"Wrote {RESULTS}")
+
+def _to_json(found: Any) -> Any:
+    if isinstance(found, list):
+        return [_to_json(each) for each in found]
+    return asdict(found) if is_dataclass(found) and not isinstance(found, type) else found
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Graphs: milliseconds a pair by engine beside SciPy and NetworkX, and nodes expanded by search, at equal memory."""
+"""Graphs: milliseconds per pair by engine, against SciPy and NetworkX; nodes expanded by search, at equal memory."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from trimetric.graphs.paths.engines import EngineName, is_road_like, make_engine
 
 PAPER_PAIRS = 150_000
 CORES = 2
-SLOW_PAIRS = 4  # SciPy grows a whole tree for each, and NetworkX takes seconds
+SLOW_PAIRS = 4  # SciPy computes a whole tree per pair, and NetworkX takes seconds
 QUERIES = 1000
-LANDMARKS = 64  # that the learned heuristic is made from
-NUMBERS = 16  # a node, of every heuristic
+LANDMARKS = 64  # from which the learned heuristic is made
+NUMBERS = 16  # per node, of every heuristic
 
 GRAPHS: dict[str, Callable[..., Graph]] = {
     "3d": torus3d,
@@ -49,20 +49,20 @@ GRAPHS: dict[str, Callable[..., Graph]] = {
 
 @dataclass(frozen=True)
 class Engines:
-    """One graph."""
+    """The engines on one graph."""
 
     graph: str
     nodes: int
     edges: int
     milliseconds: dict[str, float]
-    """a pair, one thread, by engine"""
+    """per pair on one thread, by engine"""
     preparation_seconds: dict[str, float]
     largest_error: float
     """relative, against SciPy"""
 
     @property
     def minutes(self) -> float:
-        """For the paper's pairs on two cores by the fastest engine, preparation included."""
+        """Time for the paper's pairs on two cores by the fastest engine, including its preparation."""
         return min(
             (self.preparation_seconds[name] + PAPER_PAIRS * ms / 1e3 / CORES) / 60
             for name, ms in self.milliseconds.items()
@@ -78,20 +78,28 @@ class Search:
     queries: int
     expanded: dict[str, float]
     """on average, by heuristic"""
-    bytes_a_node: int
+    bytes_per_node: int
     certified: bool
-    """whether the learned heuristic held on every arc"""
+    """whether the learned heuristic is consistent on every arc"""
     wrong: int
-    """queries whose path by the learned heuristic was longer than that of Dijkstra's algorithm"""
+    """queries for which the learned heuristic found a longer path than Dijkstra's algorithm"""
 
 
 @dataclass(frozen=True)
 class Measured:
+    """Everything that was measured."""
+
     engines: list[Engines]
     search: list[Search]
 
 
 def run(*, quick: bool = False, map_file: Path | None = None) -> Measured:
+    """Measure the engines on every graph, and the search on one.
+
+    Args:
+        quick: use small graphs and few queries.
+        map_file: a road map, added to the graphs and used for the search.
+    """
     side = {"side": 8} if quick else {}
     graphs = {name: make(seed=0, **side) for name, make in GRAPHS.items()}
     if map_file is not None:
@@ -149,14 +157,15 @@ def _search(name: str, graph: Graph, *, queries: int, quick: bool) -> Search:
         graph=name,
         queries=queries,
         expanded={way: float(np.mean([path.expanded for path in paths])) for way, paths in found.items()},
-        bytes_a_node=alt.bytes_per_node,
+        bytes_per_node=alt.bytes_per_node,
         certified=ways["learned"].certify(graph).holds,  # type: ignore[union-attr]
         wrong=int((learned > exact * (1 + 1e-9)).sum()),
     )
 
 
 def show(measured: Measured, console: Console) -> None:
-    table = Table(title="Shortest paths of random pairs: milliseconds a pair, one thread")
+    """Print what `run` has returned."""
+    table = Table(title="Shortest paths of random pairs: milliseconds per pair, one thread")
     names = ["hierarchy", "landmarks", "bidirectional", "scipy", "networkx"]
     for heading in ("", "nodes", "edges", *names, f"minutes for {PAPER_PAIRS:,}", "error"):
         table.add_column(heading, justify="right" if heading else "left")
@@ -170,6 +179,6 @@ def show(measured: Measured, console: Console) -> None:
     for found in measured.search:
         counts = ", ".join(f"{way} {count:,.0f}" for way, count in found.expanded.items())
         console.print(
-            f"Nodes expanded on {found.graph}, {found.queries} queries, {found.bytes_a_node} bytes per node: {counts}; "
-            f"certified: {found.certified}, not shortest: {found.wrong}"
+            f"Nodes expanded on {found.graph}, {found.queries} queries, {found.bytes_per_node} bytes per node: "
+            f"{counts}; certified: {found.certified}, not shortest: {found.wrong}"
         )

@@ -1,7 +1,7 @@
 """All pairs of an interval quasimetric (IQE) against the definition that sorts starts and ends for every pair.
 
-128 dimensions in 8 groups of 16.  Where the definition would need more than 4 GB it is not run; it grows with the
-square of the mini-batch.
+128 dimensions in 8 groups of 16.  The definition is not run where it would need more than 4 GB; its memory grows with
+the square of the mini-batch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmarks.timing import best_seconds, timed_pass
 DIM, GROUPS = 128, 8
 BATCHES = (64, 128, 256, 512, 1024)
 DEFINITION_BYTES = 4e9
-# About what the definition holds for a coordinate of a pair: the ends, their order (64 bits), coverage and its sums.
+# About what the definition holds per coordinate of a pair: the ends, their order (64 bits), coverage and its sums.
 DEFINITION_FLOATS = 20
 
 
@@ -32,16 +32,20 @@ class Row:
     batch: int
     backward: bool
     milliseconds: float
-    sorting_ratio: float | None  # how many times faster than sorting for every pair
-    broadcast_ratio: float | None  # how many times faster than our own paired definition, broadcast
+    sorting_ratio: float | None
+    """how many times faster than sorting for every pair; None if that was not run"""
+    broadcast_ratio: float | None
+    """how many times faster than our own paired definition, broadcast"""
     extra_mib: float
+    """peak memory beyond what was allocated before"""
     sorting_mib: float | None
+    """the same of sorting for every pair"""
 
 
 def sort_per_pair(x: Tensor, y: Tensor) -> Tensor:
-    """The mean covered length of the groups, by sorting the starts and ends of all intervals of each pair.
+    """Compute the mean covered length of the groups by sorting the starts and ends of all intervals of each pair.
 
-    Between two neighbours in that order, the line is covered where more non-empty intervals have started than ended.
+    Between two neighbors in that order, the line is covered where more non-empty intervals have started than ended.
     """
     start, end = torch.broadcast_tensors(x.unflatten(-1, (GROUPS, -1)), y.unflatten(-1, (GROUPS, -1)))
     end = torch.maximum(start, end)
@@ -52,6 +56,13 @@ def sort_per_pair(x: Tensor, y: Tensor) -> Tensor:
 
 
 def measure(batch: int, *, backward: bool, budget: float) -> Row:
+    """Measure one mini-batch.
+
+    Args:
+        batch: rows of x and of y.
+        backward: whether to measure the gradients as well.
+        budget: seconds to measure.
+    """
     torch.manual_seed(0)
     distance = tm.IntervalQuasimetric(DIM, components=GROUPS, pool="mean")
     x, y = (torch.randn(batch, DIM, requires_grad=backward) for _ in range(2))
@@ -75,6 +86,12 @@ def measure(batch: int, *, backward: bool, budget: float) -> Row:
 
 
 def run(*, batches: tuple[int, ...] = BATCHES, budget: float = 3.0) -> list[Row]:
+    """Measure all mini-batches, forward and with gradients.
+
+    Args:
+        batches: mini-batch sizes.
+        budget: seconds to measure each.
+    """
     cells = [(batch, backward) for backward in (False, True) for batch in batches]
     return [
         measure(batch, backward=backward, budget=budget)
@@ -83,6 +100,7 @@ def run(*, batches: tuple[int, ...] = BATCHES, budget: float = 3.0) -> list[Row]
 
 
 def show(rows: list[Row], console: Console) -> None:
+    """Print what `run` has returned."""
     table = Table(title=f"All pairs of an interval quasimetric, {DIM} dimensions in {GROUPS} groups")
     for heading in (
         "",

@@ -1,4 +1,4 @@
-"""A graph of two million nodes by the command line, from its edges to answers: seconds and the largest memory."""
+"""The command line on a graph of two million nodes, from its edges to answers: seconds and peak memory."""
 
 from __future__ import annotations
 
@@ -21,26 +21,29 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Command:
-    """One that was run to its end."""
+    """A command that ran to its end."""
 
     name: str
     arguments: list[str]
     seconds: float
     peak_mib: float
-    """resident memory at its largest"""
+    """peak resident memory"""
     output: str
 
 
 @dataclass(frozen=True)
 class Measured:
+    """The graph and what was run on it."""
+
     nodes: int
     edges: int
     edges_mib: float
-    """the three arrays of the file"""
+    """size of the three arrays of the file"""
     commands: list[Command]
 
 
 def run(*, quick: bool = False) -> Measured:
+    """Write the edges to a file and run the commands on it; `quick` uses a thousand nodes."""
     graph = torus3d(seed=0, side=10 if quick else SIDE)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -75,6 +78,7 @@ def _command(name: str, arguments: list[str], folder: Path) -> Command:
 
 
 def show(measured: Measured, console: Console) -> None:
+    """Print what `run` has returned."""
     console.print(f"{measured.nodes:,} nodes, {measured.edges:,} edges, {measured.edges_mib:.0f} MiB of edges")
     for command in measured.commands:
         console.print(f"$ trimetric {' '.join(command.arguments)}\n{command.output.rstrip()}", highlight=False)

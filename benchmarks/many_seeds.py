@@ -1,4 +1,4 @@
-"""Eight seeds trained at once by `fit_many`, against eight runs of `fit` one after another."""
+"""Train eight seeds at once by `fit_many`, against eight runs of `fit` one after another."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _features() -> tuple[Callable[[], nn.Module], tuple, int]:
     return model, (ends, torch.rand(len(ends[0]))), 256
 
 
-WORK = {
+TASKS = {
     "Deep Norm 3x50 on 128 vectors in the plane": _two_dimensional_norm,
     "Wide Norm 8x8 on 200 objects, batch 256": lambda: _table_of_objects(
         lambda: tm.WideNorm(64, components=8, width=8)
@@ -46,9 +46,16 @@ WORK = {
 
 
 def run(budget: float = 15.0) -> dict[str, dict[str, float]]:
-    """Seconds of STEPS steps of all seeds, each way, for each piece of work."""
+    """Measure STEPS steps of all seeds, both ways.
+
+    Args:
+        budget: seconds to measure each task.
+
+    Returns:
+        Seconds by task and way.
+    """
     results = {}
-    for name, make in WORK.items():
+    for name, make in TASKS.items():
         torch.manual_seed(0)
         model, (pairs, targets), batch = make()
         epochs = STEPS * batch // len(targets)
@@ -68,6 +75,7 @@ def run(budget: float = 15.0) -> dict[str, dict[str, float]]:
 
 
 def show(results: dict[str, dict[str, float]], console: Console) -> None:
+    """Print what `run` has returned."""
     table = Table(title=f"{len(SEEDS)} seeds, {STEPS} steps: fit_many against fit in a loop")
     for column in ("", "one after another, ms", "at once, ms", "x faster"):
         table.add_column(column, justify="left" if not column else "right")

@@ -1,4 +1,4 @@
-"""The largest memory that a call needs beyond what was there before."""
+"""Measure the peak memory that a call adds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from pathlib import Path
 
 
 def peak_bytes(call: Callable[[], object]) -> int:
-    """Growth of the resident memory at its peak during `call` (Linux).
+    """Measure how far the resident memory grows during `call` (Linux only).
 
-    Memory that was freed before but not given back to the system would be used again unseen, so it is given
-    back first.
+    Memory that was freed but not yet returned to the system would be reused unnoticed, so it is returned first.
     """
     gc.collect()
     ctypes.CDLL("libc.so.6").malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = _status("VmRSS")
     call()
     return _status("VmHWM") - before

@@ -1,7 +1,7 @@
 """Metric nearness: the exact solver against triangle fixing at the same gap, against its own kernel, and as n grows.
 
-All on one thread, in processor time: triangle fixing runs for minutes, and a ratio of waiting times would tell what
-else the machine did meanwhile.
+All times are processor time on one thread: triangle fixing runs for minutes, and a ratio of wall times would depend on
+what else the machine did in the meantime.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Growth:
     rows: int
     """inequalities in the list at the end"""
     product_seconds: float
-    """of one min-plus product of this size: the median of some before and some after"""
+    """time of one min-plus product of this size: the median of three before and three after"""
     peak_mib: float
-    """beyond what was there before"""
+    """beyond what was allocated before"""
 
     @property
     def products(self) -> float:
-        """The time in min-plus products."""
+        """The time, in units of one min-plus product."""
         return self.seconds / self.product_seconds
 
 
@@ -51,9 +51,11 @@ class Solved:
     """Everything that was measured."""
 
     n: int
+    """objects at which triangle fixing was measured"""
     dykstra_seconds: dict[str, float]
     """by data: triangle fixing to the same gap"""
     active_set_seconds: dict[str, float]
+    """by data: the exact solver"""
     growth: list[Growth]
 
 
@@ -67,7 +69,7 @@ def symmetric(n: int) -> np.ndarray:
 
 
 def noisy_plane(n: int) -> np.ndarray:
-    """Asymmetric: distances of random points of a plane, uphill twice as dear, plus noise."""
+    """Asymmetric: distances of random points of a plane, uphill twice as long, plus noise."""
     generator = np.random.default_rng(0)
     points = generator.uniform(0, 1, (n, 2))
     difference = points[None] - points[:, None]
@@ -80,7 +82,13 @@ DATA = {"the paper's symmetric": (symmetric, True), "noisy plane, asymmetric": (
 
 
 def run(*, quick: bool = False, sizes: Sequence[int] | None = None, names: Sequence[str] | None = None) -> Solved:
-    """Triangle fixing is measured at the smallest size of all, where that is among the sizes."""
+    """Solve each matrix; triangle fixing is measured at the smallest default size only, if that is among the sizes.
+
+    Args:
+        quick: use sizes of 50 and 100.
+        sizes: numbers of objects; replaces the default.
+        names: data to use, among `DATA`; all by default.
+    """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -104,8 +112,13 @@ def _run(quick: bool, sizes: Sequence[int] | None, data: Mapping[str, Any]) -> S
     return Solved(n, slow, fast, growth)
 
 
-def merged(before: dict[str, Any] | None, now: Solved) -> dict[str, Any]:
-    """The numbers of this run, beside those of sizes that it did not measure."""
+def merge(before: dict[str, Any] | None, now: Solved) -> dict[str, Any]:
+    """Combine the numbers of this run with saved ones of sizes that it did not measure.
+
+    Args:
+        before: the numbers that were saved, if any.
+        now: what `run` has returned.
+    """
     fresh = asdict(now)
     if before is None or before["n"] != now.n:
         return fresh
@@ -155,6 +168,7 @@ def _growth(name: str, d: np.ndarray, symmetric: bool) -> Growth:
 
 
 def show(solved: Solved, console: Console) -> None:
+    """Print what `run` has returned."""
     for name, slow in solved.dykstra_seconds.items():
         fast = solved.active_set_seconds[name]
         console.print(
@@ -193,7 +207,7 @@ def show(solved: Solved, console: Console) -> None:
 
 
 def _draw(growth: list[Growth], console: Console) -> None:
-    """Bars by the logarithm of the time, and the power of n between neighbors."""
+    """Print bars by the logarithm of the time, and the power of n between successive sizes."""
     shortest = min(row.seconds for row in growth)
     before: Growth | None = None
     for row in sorted(growth, key=lambda row: (row.data, row.n)):

@@ -1,8 +1,8 @@
-"""Which map from a free parameter to a non-negative weight trains best?
+"""Compare maps from a free parameter to a non-negative weight by the test error after training.
 
 A Deep Norm Neural Metric learns shortest-path lengths of a small pusher world (the paper's `push` on a 9x9 grid:
-6480 states, directed, random weights) from noisy landmark features.  Every map starts from the same weights.
-Test MSE at mean distance 50, lower is better.
+6480 states, directed, random weights) from noisy landmark features.  All maps start from the same weights.
+The error is the test MSE at mean distance 50; lower is better.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SIDE, SOURCES, LANDMARKS, TRAIN, TEST, EPOCHS, BATCH = 9, 250, 16, 20_000, 5_000
 
 
 class _ClipWithReturningGradient(torch.autograd.Function):
-    """max(w, 0), whose gradient still pulls a negative w back towards 0."""
+    """max(w, 0), whose gradient still pulls a negative w back toward 0."""
 
     @staticmethod
     def forward(ctx, raw: Tensor) -> Tensor:  # type: ignore[override]
@@ -43,9 +43,14 @@ class _ClipWithReturningGradient(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class Map:
+    """A map and how it is trained."""
+
     value: Callable[[Tensor], Tensor]
+    """from the parameter to the weight"""
     raw_of: Callable[[Tensor], Tensor] = lambda value: value
+    """its inverse"""
     clip_after_step: bool = False
+    """whether negative parameters are set to 0 after each step"""
 
 
 MAPS = {
@@ -58,7 +63,7 @@ MAPS = {
 
 
 def push_world(seed: int) -> csr_array:
-    """States (agent, box); a box pushed into a wall changes places with the agent."""
+    """Build the graph of states (agent, box); a box pushed into a wall swaps places with the agent."""
     cells = [(r, c) for r in range(SIDE) for c in range(SIDE)]
     states = {(agent, box): i for i, (agent, box) in enumerate((a, b) for a in cells for b in cells if a != b)}
     arcs = []
@@ -76,12 +81,15 @@ def push_world(seed: int) -> csr_array:
 
 @dataclass(frozen=True)
 class Data:
+    """Noisy landmark features of the states; pairs (start, end, distance) to train and test on."""
+
     features: Tensor
     train: tuple[Tensor, Tensor, Tensor]
     test: tuple[Tensor, Tensor, Tensor]
 
 
 def make_data(seed: int) -> Data:
+    """Draw weights, landmarks and pairs."""
     generator = np.random.default_rng(seed)
     graph = push_world(seed)
     n = len(graph.indptr) - 1
@@ -103,6 +111,7 @@ def make_data(seed: int) -> Data:
 
 
 def train(data: Data, how: Map, seed: int) -> float:
+    """Train a model with a map; returns its test MSE."""
     torch.manual_seed(seed)
     with mock.patch("trimetric.norms.deep.nonnegative", how.value):
         encoder = nn.Sequential(nn.Linear(2 * LANDMARKS, 64), nn.ReLU(), nn.Linear(64, 64))
@@ -110,16 +119,16 @@ def train(data: Data, how: Map, seed: int) -> float:
         hidden = [m for m in model.modules() if isinstance(m, NonNegativeLinear)]
         for layer in hidden:
             layer.raw_weight.data = how.raw_of(layer.raw_weight.data.abs())
-        optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
         steps = EPOCHS * (TRAIN // BATCH)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
         start, end, target = data.train
         for _ in range(EPOCHS):
             for batch in torch.randperm(TRAIN).split(BATCH)[: TRAIN // BATCH]:
-                optimiser.zero_grad()
+                optimizer.zero_grad()
                 predicted = model(data.features[start[batch]], data.features[end[batch]])
                 (predicted - target[batch]).square().mean().backward()
-                optimiser.step()
+                optimizer.step()
                 schedule.step()
                 if how.clip_after_step:
                     for layer in hidden:
@@ -131,6 +140,7 @@ def train(data: Data, how: Map, seed: int) -> float:
 
 
 def run(seeds: int = 5) -> dict[str, list[float]]:
+    """Train with each map and `seeds` seeds; returns the test errors by map."""
     results: dict[str, list[float]] = {name: [] for name in MAPS}
     for seed in track(range(seeds), "non-negative maps", console=Console(stderr=True)):
         data = make_data(seed)
@@ -140,6 +150,7 @@ def run(seeds: int = 5) -> dict[str, list[float]]:
 
 
 def show(results: dict[str, list[float]], console: Console) -> None:
+    """Print what `run` has returned."""
     seeds = len(next(iter(results.values())))
     table = Table(title=f"Test MSE of a Deep Norm on push 9x9, {EPOCHS} epochs, {seeds} seeds")
     for column in ("map to non-negative weights", "mean", "spread", "wins"):

@@ -1,4 +1,4 @@
-"""Times of several ways to do the same work, measured in turns in one run, so that noise hits all alike."""
+"""Time several ways to do the same work, in turns within one run, so that noise affects all of them alike."""
 
 from __future__ import annotations
 
@@ -12,10 +12,18 @@ from torch import Tensor
 def best_seconds(
     ways: Mapping[str, Callable[[], object]], *, budget: float = 4.0, rounds: int = 25
 ) -> dict[str, float]:
-    """The shortest time of each way, over at most `rounds` rounds or about `budget` seconds in all.
+    """Measure the shortest time of each way.
 
-    In a round each way is called twice in a row, so that it is also measured in the state of caches and allocator
-    that it leaves itself, and not only after another way has swept them.
+    In a round each way is called twice in a row, so that it is also measured with the caches and the allocator as it
+    leaves them itself, and not only after another way has used them.
+
+    Args:
+        ways: functions to call, by name.
+        budget: seconds for all rounds together; the first call of each way is always made.
+        rounds: the most rounds.
+
+    Returns:
+        Seconds by name.
     """
     best: dict[str, float] = {}
     start = time.perf_counter()
@@ -32,7 +40,16 @@ def best_seconds(
 def timed_pass(
     x: Tensor, y: Tensor, *, backward: bool
 ) -> Callable[[Callable[[Tensor, Tensor], Tensor]], Callable[[], object]]:
-    """From a function of x and y to the work that is timed: its forward pass, or that and its gradients."""
+    """Prepare passes over the same x and y for timing.
+
+    Args:
+        x: one argument of each function, (n, dim).
+        y: the other, (m, dim).
+        backward: whether a pass computes the gradients as well.
+
+    Returns:
+        A function that turns `call(x, y)`, which returns an (n, m) tensor, into the work to be timed.
+    """
     pull = torch.randn(len(x), len(y))
 
     def timed(call: Callable[[Tensor, Tensor], Tensor]) -> Callable[[], object]:

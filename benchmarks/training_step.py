@@ -1,7 +1,7 @@
-"""One training step of a Siamese with a Deep Norm Neural Metric: ours against the straightforward way.
+"""One training step of a Siamese network with a Deep Norm Neural Metric, against a straightforward implementation.
 
 The reference clips its weights after each step as the paper does, calls the encoder for x and then for y,
-multiplies each matrix on its own, and steps with unfused Adam.
+multiplies the matrices one by one, and steps with unfused Adam.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from benchmarks.timing import best_seconds
 DIM, WIDTH, DEPTH, UNITS, BATCH = 128, 128, 3, 5, 256
 
 
-def encoder() -> nn.Sequential:
+def make_encoder() -> nn.Sequential:
+    """Build the encoder that both implementations use."""
     layers: list[nn.Module] = []
     for _ in range(DEPTH):
         layers += [nn.Linear(DIM, WIDTH), nn.ReLU()]
@@ -27,11 +28,11 @@ def encoder() -> nn.Sequential:
 
 
 class Reference(nn.Module):
-    """A Deep Norm Neural Metric written as one reads it in the paper."""
+    """A Deep Norm Neural Metric, written as the paper describes it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.phi = encoder()
+        self.phi = make_encoder()
         self.u = nn.ModuleList(nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(DEPTH))
         self.w = nn.ModuleList(nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(DEPTH - 1))
         self.alpha = nn.ParameterList(nn.Parameter(torch.full((WIDTH // 2,), 0.5)) for _ in range(DEPTH - 1))
@@ -43,6 +44,7 @@ class Reference(nn.Module):
 
     @torch.no_grad()
     def clip(self) -> None:
+        """Move the weights back to where the axioms hold, as the paper does after each step."""
         for parameter in (*self.w.parameters(), *self.alpha, *self.beta, self.slope, self.offset):
             parameter.clamp_(min=0)
         self.offset[:, 0] = 0
@@ -60,10 +62,18 @@ class Reference(nn.Module):
         return self.mix * h.max(dim=-1).values + (1 - self.mix) * h.mean(dim=-1)
 
 
-def step(
+def make_step(
     model: nn.Module, *, fused: bool, after: Callable[[], None] = lambda: None, compile_mode: str | None = None
 ) -> Callable[[], None]:
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, fused=fused)
+    """Build one training step on a fixed random batch.
+
+    Args:
+        model: what is trained.
+        fused: whether Adam is fused.
+        after: called after each step.
+        compile_mode: mode of `torch.compile`; None does not compile.
+    """
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=fused)
     x, y, target = torch.randn(BATCH, DIM), torch.randn(BATCH, DIM), torch.rand(BATCH)
 
     def loss(x: Tensor, y: Tensor) -> Tensor:
@@ -72,29 +82,36 @@ def step(
     call = loss if compile_mode is None else torch.compile(loss, fullgraph=True, mode=compile_mode)
 
     def run() -> None:
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         call(x, y).backward()
-        optimiser.step()
+        optimizer.step()
         after()
 
     return run
 
 
 def run(budget: float = 30.0) -> dict[str, float]:
-    """Seconds of a step, each way."""
+    """Measure a step, each way.
+
+    Args:
+        budget: seconds to measure.
+
+    Returns:
+        Seconds by way, the reference first.
+    """
     torch.manual_seed(0)
 
     def ours() -> tm.Siamese:
         norm = tm.DeepNorm(WIDTH, widths=(WIDTH,) * DEPTH)
-        return tm.Siamese(encoder(), tm.NeuralMetric(norm, concave_units=UNITS))
+        return tm.Siamese(make_encoder(), tm.NeuralMetric(norm, concave_units=UNITS))
 
     reference = Reference()
     ways = {
-        "reference: eager, clipped, unfused Adam": step(reference, fused=False, after=reference.clip),
-        "ours: eager, unfused Adam": step(ours(), fused=False),
-        "ours: eager, fused Adam": step(ours(), fused=True),
-        "ours: compiled, fused Adam": step(ours(), fused=True, compile_mode="default"),
-        "ours: compiled with max-autotune, fused Adam": step(
+        "reference: eager, clipped, unfused Adam": make_step(reference, fused=False, after=reference.clip),
+        "ours: eager, unfused Adam": make_step(ours(), fused=False),
+        "ours: eager, fused Adam": make_step(ours(), fused=True),
+        "ours: compiled, fused Adam": make_step(ours(), fused=True, compile_mode="default"),
+        "ours: compiled with max-autotune, fused Adam": make_step(
             ours(), fused=True, compile_mode="max-autotune-no-cudagraphs"
         ),
     }
@@ -104,6 +121,7 @@ def run(budget: float = 30.0) -> dict[str, float]:
 
 
 def show(seconds: dict[str, float], console: Console) -> None:
+    """Print what `run` has returned."""
     reference = next(iter(seconds.values()))
     table = Table(
         title=f"A training step: Siamese of a {DEPTH}x{WIDTH} MLP and a {DEPTH}x{WIDTH} Deep Norm, batch {BATCH}"

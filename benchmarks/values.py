@@ -16,7 +16,7 @@ from trimetric.rl import Split, World, learn_values, paper_config, split_pairs, 
 
 SEEDS = 6
 EPOCHS = 12
-"""of ours in one call, so that its set-up does not count more than in a long run"""
+"""epochs of ours in one call, so that its set-up has no more weight than in a long run"""
 HEADS: dict[str, Callable[[], tm.Norm | tm.Distance]] = {
     "Euclidean": lambda: tm.Euclidean(64),
     "Deep Norm": lambda: tm.NeuralMetric(tm.DeepNorm(64, widths=(64,) * 3, pool="mean")),
@@ -25,7 +25,14 @@ HEADS: dict[str, Callable[[], tm.Norm | tm.Distance]] = {
 
 
 def run(budget: float = 12.0) -> dict[str, dict[str, float]]:
-    """Seconds of a step of one model, its share of the targets included, for each head and way."""
+    """Measure a step of one model, including its share of computing the targets.
+
+    Args:
+        budget: seconds to measure each head.
+
+    Returns:
+        Seconds by head and way.
+    """
     world = World("FourRoom", asymmetric=True)
     split = split_pairs(world, 0.25)
     return {name: _measure(world, split, head, budget) for name, head in HEADS.items()}
@@ -48,16 +55,17 @@ def _measure(world: World, split: Split, head: Callable[[], tm.Norm | tm.Distanc
 
 
 def _plain(model: tm.Siamese, world: World, split: Split) -> None:
-    """The recipe as written: pictures of each pair and of all its next states through the networks, in each step."""
+    """Train as the recipe is written: each step passes the images of each pair and of all its next states through the
+    networks."""
     target = deepcopy(model).requires_grad_(False)
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-4)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
     for batch in split.train.split(128):
         state, goal = batch.unbind(1)
         predicted = model(world.observations[state], world.observations[goal])
         loss = (predicted - _targets(target, world, state, goal)).square().mean()
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
 
 
 @torch.no_grad()
@@ -70,8 +78,9 @@ def _targets(target: tm.Siamese, world: World, state: Tensor, goal: Tensor) -> T
 
 
 def show(results: dict[str, dict[str, float]], console: Console) -> None:
+    """Print what `run` has returned."""
     table = Table(
-        title="Value functions: ms a model of a step of 128 pairs in the four rooms, with its share of the targets"
+        title="Value functions: ms per model for a step of 128 pairs in the four rooms, with its share of the targets"
     )
     for column in ("head", "as written", "ours", "x faster", f"{SEEDS} seeds at once", "x faster"):
         table.add_column(column, justify="left" if column == "head" else "right")

@@ -1,16 +1,16 @@
-"""Re-create the results of the paper, one experiment at a time.
+"""Reproduce the results of the paper, one experiment at a time.
 
-Every result goes into a ledger (reproduction/results/EXPERIMENT.jsonl) as soon as it is there.  Kill a sweep whenever
-you like: the same command goes on where it was, and does nothing when everything is there.
+Every result is written to a ledger (reproduction/results/EXPERIMENT.jsonl) as soon as it is available.  You can kill a
+sweep at any time: the same command resumes it, and does nothing if all runs are there.
 
 examples:
-  python -m reproduction list                      which experiments there are, and how far they are
-  python -m reproduction figure1                   run one; prints its tables, draws its figures into out/
-  python -m reproduction all --quick               everything on a small budget, to see that it works
+  python -m reproduction list                      the experiments, and how many runs each has
+  python -m reproduction figure1                   run one: print its tables, save its figures in out/
+  python -m reproduction all --quick               everything on a small budget, to check that it works
   python -m reproduction figure1 --paper           with as many epochs and seeds as the paper
-  python -m reproduction figure1 --seeds 7 8 9     with seeds of your own
-  python -m reproduction graphs --only graph=3d head=MLP,WN depth=3   some of its runs, by their settings
-  python -m reproduction graphs                    without a flag: our fast protocol, a fiftieth of the paper's steps
+  python -m reproduction figure1 --seeds 7 8 9     with these seeds
+  python -m reproduction graphs --only graph=3d head=MLP,WN depth=3   some of its runs, chosen by their settings
+  python -m reproduction graphs                    the default is our fast protocol: 2 % of the paper's steps
   python -m reproduction all --dask tcp://HOST:8786   on the workers of a Dask cluster
   python -m reproduction report                    write reproduction/report.html from the ledgers
 """
@@ -34,20 +34,22 @@ COMMANDS = ("all", "list", "report")
 
 @dataclass(frozen=True)
 class Options:
+    """The arguments of the command."""
+
     what: tyro.conf.Positional[Annotated[tuple[str, ...], tyro.conf.arg(metavar="EXPERIMENT")]]
-    """experiments by name (`list` shows them), `all` of them, `list`, or `report`; one of your own as module:Class"""
+    """experiments by name (`list` shows them), `all` of them, `list`, or `report`; or your own as module:Class"""
     quick: Annotated[bool, SCALE, OFF, tyro.conf.arg(help="small budget: minutes for everything")] = False
     paper: Annotated[bool, SCALE, OFF, tyro.conf.arg(help="the paper's budget: its epochs and at least its seeds")] = (
         False
     )
     seeds: tuple[int, ...] = ()
-    """seeds to run, in the place of those that the budget would use"""
+    """seeds to run, instead of those of the budget"""
     only: tuple[str, ...] = ()
     """run only cells with these settings, NAME=VALUE[,VALUE]; a wrong name or value shows the right ones"""
     resume: bool = True
-    """go on from the ledger (with --no-resume it is set aside as .old, and everything is run again)"""
+    """skip runs that are in the ledger (--no-resume renames the ledger to .old and runs everything again)"""
     jobs: int | None = None
-    """processes on this machine; as many as it has cores by default"""
+    """processes on this machine; one per core by default"""
     dask: str | None = None
     """address of a Dask scheduler, to run on its workers instead; they must be able to import this project"""
     results: Path = HERE / "results"
@@ -59,6 +61,14 @@ class Options:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: of the command line; those of this process by default.
+
+    Returns:
+        The exit code.
+    """
     options = tyro.cli(Options, prog="python -m reproduction", description=__doc__, args=arguments)
     if message := _mistake(options):
         print(f"python -m reproduction: {message}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What the command line does, after its arguments have been read."""
+"""The commands: run experiments, list them, write the report."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from reproduction.frame.show import show
 
 
 def ledger_of(name: str, results: Path) -> Ledger:
+    """Open the ledger of an experiment in the folder `results`."""
     return Ledger(results / f"{name}.jsonl")
 
 
@@ -35,7 +36,22 @@ def run(
     results: Path,
     out: Path,
 ) -> int:
-    """Run experiments one after the other; gives the exit code."""
+    """Run experiments one after another, and print their tables.
+
+    Args:
+        names: experiments by name, or `module:Class`.
+        scale: the budget.
+        seeds: replaces the seeds of the budget.
+        only: run only cells with these settings, each `NAME=VALUE` or `NAME=VALUE,VALUE`.
+        resume: skip the runs that are in the ledger; otherwise the ledger is set aside.
+        jobs: processes on this machine; one per core by default.
+        dask: address of a Dask scheduler, to run on its workers instead.
+        results: folder of the ledgers.
+        out: folder for the figures.
+
+    Returns:
+        The exit code: 1 if a cell failed, 2 for a wrong argument, 130 after an interruption.
+    """
     from reproduction.frame.sweep import sweep  # imports torch, which `list` does without
 
     console, errors = Console(width=None if sys.stdout.isatty() else 150), Console(stderr=True)
@@ -59,7 +75,7 @@ def run(
             with _terminated_like_interrupted():
                 summary = sweep(experiment, cells, ledger, executor)
         except KeyboardInterrupt:
-            errors.print(f"Interrupted. What was finished is in {ledger.path}; the same command goes on from there.")
+            errors.print(f"Interrupted. Finished runs are in {ledger.path}; the same command resumes from there.")
             return 130
         except ConnectionError as error:
             print(f"python -m reproduction: {error}", file=sys.stderr)
@@ -75,7 +91,7 @@ def run(
 
 @contextmanager
 def _terminated_like_interrupted() -> Iterator[None]:
-    """SIGTERM ends a sweep as Ctrl-C does; by itself it would leave the other processes to finish their batches."""
+    """Let SIGTERM end a sweep as Ctrl-C does; by default, the other processes would first finish their batches."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -84,6 +100,7 @@ def _terminated_like_interrupted() -> Iterator[None]:
 
 
 def show_list(results: Path) -> None:
+    """Print the experiments, and how many runs their ledgers in `results` have."""
     table = Table()
     for column in ("experiment", "what it is", "makes", "runs in the ledger"):
         table.add_column(column, justify="right" if column.startswith("runs") else "left")
@@ -94,6 +111,7 @@ def show_list(results: Path) -> None:
 
 
 def write_report(results: Path, page: Path) -> None:
+    """Write the report of the ledgers in `results` to `page`."""
     from reproduction.report.page import write_page
 
     write_page(EXPERIMENTS, results, page)

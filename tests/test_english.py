@@ -39,11 +39,7 @@ ALLOWED: dict[str, dict[str, str]] = {}
 """Words that stay, by file: each with the reason."""
 
 MOST: dict[tuple[str, str], int] = {
-    ("benchmarks", "British spelling"): 11,
-    ("benchmarks", "dialect"): 6,
     ("docs", "dialect"): 6,
-    ("reproduction", "British spelling"): 40,
-    ("reproduction", "dialect"): 23,
     ("src/trimetric/_all_pairs.py", "British spelling"): 3,
     ("src/trimetric/_all_pairs.py", "dialect"): 1,
     ("src/trimetric/cli", "British spelling"): 3,

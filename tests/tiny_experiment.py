@@ -1,4 +1,4 @@
-"""An experiment that takes no time, for the tests of the frame; other processes import it by this name."""
+"""A fast experiment for the tests of the frame; other processes import it by this name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def results(cell: Cell) -> list[Result]:
 
 
 class Tiny(Experiment[Cell]):
-    """Cells of three sizes; `--paper` has ten seeds that take a twentieth of a second each."""
+    """Cells of three sizes; `--paper` has ten seeds, which take a twentieth of a second each."""
 
     name: ClassVar[str] = "tiny"
 
@@ -58,7 +58,7 @@ class Tiny(Experiment[Cell]):
 
 
 class Slow(Tiny):
-    """Takes a minute a cell, and says in a file that it has begun."""
+    """Takes a minute per cell, and creates a file when it starts."""
 
     name: ClassVar[str] = "slow"
 
@@ -69,7 +69,7 @@ class Slow(Tiny):
 
 
 class Batched(Tiny):
-    """Runs all cells of a seed at once, and notes each call in the file that an environment variable names."""
+    """Runs all cells of a seed at once, and logs each call in the file that an environment variable names."""
 
     name: ClassVar[str] = "batched"
 

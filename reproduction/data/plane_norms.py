@@ -16,27 +16,32 @@ KINDS = ("sym", "asym", "square", "diamond")
 SIZES = (16, 128)
 """vectors to train on"""
 VALUES = ("1", "2", "0.5")
-"""norm values to test at, as the paper's tables order them"""
+"""norm values for testing, in the order of the paper's tables"""
 TEST_VECTORS = 500
 
-Labelled = tuple[tuple[Tensor, Tensor], Tensor]
-"""ends (the origin, x) and norms"""
+Labeled = tuple[tuple[Tensor, Tensor], Tensor]
+"""pairs (the origin, x), and the norms of x"""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Vectors in random directions, none of which is in two of the sets."""
+    """Vectors in random directions; the three sets share none."""
 
-    train: Labelled
-    validation: Labelled
-    """as many as there are to train on, drawn in the same way"""
-    test: dict[str, Labelled]
+    train: Labeled
+    validation: Labeled
+    """as many as for training, drawn in the same way"""
+    test: dict[str, Labeled]
     """by norm value"""
 
 
 @cache
 def ball(kind: str, seed: int) -> tm.PolyhedralNorm:
-    """The norm of a kind; of the random ones, another for each seed."""
+    """Build a norm.
+
+    Args:
+        kind: one of `KINDS`.
+        seed: of the random kinds, each seed is a different norm.
+    """
     if kind == "square":
         return tm.PolyhedralNorm([[1, 0], [-1, 0], [0, 1], [0, -1]], [1, 1, 1, 1])
     if kind == "diamond":
@@ -50,21 +55,27 @@ def ball(kind: str, seed: int) -> tm.PolyhedralNorm:
         points = points - points.mean(axis=0)
         try:
             return tm.PolyhedralNorm.from_points(points)
-        except ValueError:  # the origin lies outside; rare, and draws again
+        except ValueError:  # the origin lies outside the hull, which is rare: draw again
             continue
 
 
 def _clusters(generator: np.random.Generator) -> np.ndarray:
     clusters = []
     for _ in range(generator.integers(3, 11)):
-        centre, spread = generator.uniform(-0.5, 0.5, size=2), generator.uniform(0.2, 0.6)
+        center, spread = generator.uniform(-0.5, 0.5, size=2), generator.uniform(0.2, 0.6)
         count = generator.integers(5, 51)
-        clusters.append(centre + spread * truncnorm.rvs(-2, 2, size=(count, 2), random_state=generator))
+        clusters.append(center + spread * truncnorm.rvs(-2, 2, size=(count, 2), random_state=generator))
     return np.concatenate(clusters)
 
 
 def dataset(kind: str, size: int, seed: int) -> Dataset:
-    """`size` vectors to train on, with norms in U(0.85, 1.15), and 500 others to test on."""
+    """Draw vectors with norms in U(0.85, 1.15) for training and validation, and 500 directions for testing.
+
+    Args:
+        kind: one of `KINDS`.
+        size: vectors for training.
+        seed: of the norm and of the vectors.
+    """
     generator = np.random.default_rng([seed, KINDS.index(kind), size])
     angles = generator.uniform(0, 2 * np.pi, size=2 * size + TEST_VECTORS)
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -74,18 +85,18 @@ def dataset(kind: str, size: int, seed: int) -> Dataset:
     values = torch.from_numpy(generator.uniform(0.85, 1.15, size=2 * size))
     train, validation, test = unit.split([size, size, TEST_VECTORS])
     return Dataset(
-        train=_labelled(train, values[:size]),
-        validation=_labelled(validation, values[size:]),
-        test={value: _labelled(test, torch.full((TEST_VECTORS,), float(value))) for value in VALUES},
+        train=_labeled(train, values[:size]),
+        validation=_labeled(validation, values[size:]),
+        test={value: _labeled(test, torch.full((TEST_VECTORS,), float(value))) for value in VALUES},
     )
 
 
-def _labelled(unit: Tensor, values: Tensor) -> Labelled:
+def _labeled(unit: Tensor, values: Tensor) -> Labeled:
     vectors = (unit * values.unsqueeze(1)).float()
     return (torch.zeros_like(vectors), vectors), values.float()
 
 
 def unit_vectors(count: int) -> Tensor:
-    """Unit vectors, evenly around the circle."""
+    """`count` vectors of Euclidean length 1, evenly spaced around the circle, (count, 2)."""
     angles = torch.arange(count) * (2 * torch.pi / count)
     return torch.stack([angles.cos(), angles.sin()], dim=1)

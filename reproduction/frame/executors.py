@@ -1,4 +1,4 @@
-"""Where cells are computed: the cores of this machine through joblib, or a Dask cluster."""
+"""Where cells run: on the cores of this machine through joblib, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ B = TypeVar("B")
 
 
 class Executor(Protocol):
-    """Computes `function` of each task."""
+    """Calls a function for each of several tasks."""
 
     def run(self, function: Callable[[A], B], tasks: list[A]) -> Iterator[B | BaseException]:
-        """Yields each result once, in any order; an exception in the place of a result that could not be had."""
+        """Call `function` for each task; yields results in any order, and exceptions instead of missing ones."""
         ...
 
 
 class Cores:
-    """Processes of this machine, one for each core unless told otherwise; 1 computes in this process.
+    """Processes on this machine.
 
-    Where a process is killed, the sweep ends there; the next call goes on.
+    If a process is killed, the sweep ends; the next call resumes it.
+
+    Args:
+        jobs: number of processes, by default one per core; 1 runs in this process.
     """
 
     def __init__(self, jobs: int | None = None) -> None:
@@ -31,22 +34,25 @@ class Cores:
         import joblib
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
-        # One thread for each process: `function` tells torch, this tells the rest.
+        # One thread per process: `function` sets it for torch, this for the other libraries.
         backend = {} if self.jobs == 1 else {"backend": "loky", "inner_max_num_threads": 1}
         with joblib.parallel_config(n_jobs=self.jobs, **backend):
             parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)  # pyright: ignore[reportArgumentType]
             results: Any = parallel(joblib.delayed(function)(task) for task in tasks)
             try:
                 yield from results
-            except BrokenProcessPool as error:  # a process was killed, for its memory say
+            except BrokenProcessPool as error:  # a process was killed, for example for using too much memory
                 yield error
 
 
 class DaskCluster:
-    """The workers of a running cluster; they must be able to import this project, at the same version.
+    """The workers of a running cluster; they must be able to import the same version of this project.
 
-    Not through joblib's Dask backend: when a task has killed several workers it never calls back (joblib 1.6), and
-    the sweep would wait for ever.  A worker that dies costs its tasks another try on the others.
+    It does not use joblib's Dask backend, which never calls back after a task has killed several workers (joblib 1.6),
+    so that the sweep would wait forever.  The tasks of a worker that dies are tried again on the others.
+
+    Args:
+        address: of the scheduler, such as `tcp://HOST:8786`.
     """
 
     def __init__(self, address: str) -> None:
@@ -62,7 +68,7 @@ class DaskCluster:
                 f"--dask: expected the address of a running Dask scheduler, got {self.address!r}: {error}"
             ) from error
         with client:
-            # pure=False: a name of its own for each task, so that no result of an earlier sweep is handed out.
+            # pure=False: each task has a unique name, so that no result of an earlier sweep is returned.
             futures = client.map(function, tasks, pure=False)
             for future, result in as_completed(futures, with_results=True, raise_errors=False, loop=client.loop):
                 yield result if future.status == "finished" else future.exception()

@@ -1,8 +1,8 @@
-"""The ledger of an experiment: one JSON line a result, appended, never rewritten.
+"""The ledger of an experiment: one JSON line per result, appended, never rewritten.
 
-All rows of a run are written by one call under a lock.  Each says which part of how many it is, so a run that was cut
-off in the middle of its write (the process was killed, the disk was full) is known for what it is: readers pass over
-it, and the next writer removes it.  A run is therefore in the ledger wholly or not at all, and only once.
+All rows of a run are written by one call under a lock.  Each row says which part of how many it is, so an incomplete
+write (the process was killed, the disk was full) can be recognized: readers skip it, and the next writer removes it.
+A run is therefore in the ledger completely or not at all, and only once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KINDS = {"experiment": str, "config": str, "seed": int, "metric": str, "epochs":
 
 @dataclass(frozen=True)
 class Run:
-    """What a finished run hands over to be written."""
+    """A finished run, ready to be written."""
 
     experiment: str
     key: Key
@@ -39,6 +39,7 @@ class Run:
     commit: str
 
     def rows(self) -> list[Row]:
+        """The rows to write."""
         name, parts = uuid.uuid4().hex[:12], len(self.results)
         return [
             Row(
@@ -60,23 +61,27 @@ class Run:
 
 
 class Ledger:
-    """Reads and extends one file; several processes may do so at once."""
+    """Reads and extends one file; several processes may do so at the same time.
+
+    Args:
+        path: the file; it need not exist.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._left: tuple[tuple[int, int], set[Key]] | None = None
-        """size and time of the file as our last write left it, and the runs in it then: saves reading it again"""
+        """size and time of the file after our last write, and the runs in it: saves reading it again"""
 
     def rows(self) -> list[Row]:
-        """The rows of all complete runs, in the order of the file; of a run that is there twice, the first."""
+        """Read the rows of all complete runs, in the order of the file; if a run is there twice, the first."""
         return _Contents(self._bytes(), self.path).rows
 
     def keys(self) -> set[Key]:
-        """The runs that need not be run again."""
+        """The runs that are in the file."""
         return {Key(row.config, row.seed) for row in self.rows()}
 
     def append(self, runs: list[Run]) -> None:
-        """Write whole runs by one call; those that another process has written meanwhile are left out."""
+        """Write complete runs in one call; runs that another process has written in the meantime are skipped."""
         for run in runs:
             if not run.results:
                 raise ValueError(f"runs: expected at least one result of each run, got none of {run.settings}")
@@ -92,7 +97,7 @@ class Ledger:
             self._left = _stamp(file), there | {run.key for run in runs}
 
     def set_aside(self) -> Path | None:
-        """Rename the file, so that everything is run again; gives its new name."""
+        """Rename the file, so that everything runs again; returns its new name, or None if there is no file."""
         if not self.path.exists():
             return None
         number = 1
@@ -101,7 +106,7 @@ class Ledger:
         return self.path.rename(old)
 
     def _repaired(self, file: int) -> set[Key]:
-        """Remove what a write that was cut off has left behind; gives the runs in the file."""
+        """Remove what an incomplete write has left behind; returns the runs in the file."""
         if self._left is not None and self._left[0] == _stamp(file):
             return self._left[1]
         contents = _Contents(self._bytes(), self.path)
@@ -134,26 +139,26 @@ def _line(row: Row) -> str:
 
 
 class _Contents:
-    """A file's bytes, sorted into the rows of complete runs and debris.
+    """The contents of a file, sorted into the rows of complete runs and leftovers.
 
     Attributes:
         rows: of complete runs.
-        end: where the file should end; behind it is only what a write that was cut off has left: the lines of
+        end: where the file should end; after it, there is only what an incomplete write has left: the lines of
             one incomplete run and a line without its end.  Other broken lines are reported and left alone.
-        ends_line: whether what precedes `end` ends with a new line.
+        ends_line: whether the part before `end` ends with a newline.
     """
 
     def __init__(self, data: bytes, path: Path) -> None:
         self.size = self.end = len(data)
         whole, _, rest = data.rpartition(b"\n")
         lines = whole.split(b"\n") if whole else []
-        # A last line without its end may still be complete, where an editor dropped the last new line.
+        # A last line without its end may still be complete, if an editor dropped the last newline.
         if rest and _parse(rest) is not None:
             lines, rest = [*lines, rest], b""
         parsed = [(line, _parse(line)) for line in lines]
         count = Counter(row.run for _, row in parsed if row is not None)
         if broken := [str(i) for i, (line, row) in enumerate(parsed, start=1) if row is None and line.strip()]:
-            warnings.warn(f"{path}, line {', '.join(broken)}: not a row of a ledger; passed over", stacklevel=4)
+            warnings.warn(f"{path}, line {', '.join(broken)}: not a row of a ledger; skipped", stacklevel=4)
         complete = [(line, row) for line, row in parsed if row is not None and count[row.run] == row.part[1]]
         first: dict[Key, str] = {}
         for _, row in complete:

@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, with the digits that it prints."""
+"""The numbers that the paper prints, with exactly the digits that it prints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 FILE = Path(__file__).parents[1] / "paper_values.toml"
 
 Printed = Decimal | int | str
-"""A number as printed, or the word that stands in its place ("OOM")."""
+"""a number as printed, or the word that is printed instead ("OOM")"""
 
 LABELS = (
     "figure_motivation",
@@ -39,7 +39,7 @@ LABELS = (
 """every table with numbers and every figure with results, in the order of the paper"""
 
 SETTINGS = ("table_vi_arches",)
-"""tables of settings: what is printed there is used, not measured"""
+"""tables of settings: their numbers are used, not measured"""
 
 
 @cache
@@ -49,17 +49,17 @@ def _tables() -> dict[str, dict[str, dict[str, Printed]]]:
 
 
 def labels() -> list[str]:
-    """The labels under which numbers are printed."""
+    """The labels of the tables and figures that print numbers."""
     return list(_tables())
 
 
 def printed_values(label: str) -> dict[str, dict[str, Printed]]:
-    """What is printed in a table or figure, by row and column; empty where it prints no number."""
+    """What a table or figure prints, by row and column; empty if it prints no number."""
     return _tables().get(label, {})
 
 
 def paper_values(label: str) -> dict[str, dict[str, float]]:
-    """The numbers of a table or figure, by row and column."""
+    """The numbers of a table or figure as floats, by row and column, without the words among them."""
     return {
         row: {column: float(value) for column, value in columns.items() if not isinstance(value, str)}
         for row, columns in _tables()[label].items()

@@ -1,4 +1,4 @@
-"""One result in a ledger, and how rows are picked for a table."""
+"""A row of a ledger, and how rows are selected for a table."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class Row:
 
     experiment: str
     config: str
-    """hash of `settings`; with `seed` it identifies the run"""
+    """hash of the experiment and `settings`; together with `seed`, it identifies the run"""
     seed: int
     metric: str
     value: Any
     epochs: int
     seconds: float
-    """wall time of the run; its share where several cells were run at once"""
+    """wall time of the run; its share if several cells ran at once"""
     version: str
-    """of the package"""
+    """version of the package"""
     commit: str
-    """of the code; ends in + where files had been changed since"""
+    """commit of the code; ends in + if files had been modified"""
     settings: dict[str, Any]
     """the cell without its seed"""
     run: str
@@ -34,7 +34,7 @@ class Row:
 
 
 def pick(rows: list[Row], metric: str, where: Mapping[str, Any]) -> list[Row]:
-    """The rows of a metric whose settings have these values."""
+    """Select the rows of a metric whose settings have the values in `where`."""
     return [
         row
         for row in rows
@@ -43,9 +43,9 @@ def pick(rows: list[Row], metric: str, where: Mapping[str, Any]) -> list[Row]:
 
 
 def longest_trained(rows: list[Row]) -> list[Row]:
-    """The rows of the configuration that was trained longest; of two, the one with more seeds.
+    """Select the rows of the configuration that was trained longest; of two, the one with more seeds.
 
-    A ledger may hold quick runs beside full ones; they are never averaged.  Where a run reported a metric after
+    A ledger may contain quick runs as well as full ones; they are never averaged.  If a run reported a metric after
     several epochs, its last row counts.
     """
     groups: dict[str, dict[int, Row]] = defaultdict(dict)

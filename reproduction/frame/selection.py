@@ -1,4 +1,4 @@
-"""Some of the cells of an experiment, by their settings: one command for one cell of a table."""
+"""Select cells of an experiment by their settings, so that one command runs one cell of a table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from reproduction.frame.experiment import C, settings
 
 
 def select_cells(cells: Sequence[C], only: Sequence[str]) -> list[C]:
-    """The cells that have, for each `NAME=VALUE` or `NAME=VALUE,VALUE`, one of these values."""
+    """Select cells by their settings.
+
+    Args:
+        cells: to select from.
+        only: conditions that must all hold, each `NAME=VALUE` or `NAME=VALUE,VALUE` (one of these values).
+
+    Raises:
+        ValueError: if a name or a value does not occur.
+    """
     chosen = list(cells)
     for word in only:
         name, equals, text = word.partition("=")

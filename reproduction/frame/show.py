@@ -1,4 +1,4 @@
-"""The tables of an experiment on a terminal, and its figures in a folder."""
+"""Print the tables of an experiment on a terminal, and save its figures in a folder."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ from reproduction.frame.tables import Column, Measured, Table, format_printed, f
 
 
 def show(experiment: Experiment[Any], rows: list[Row], console: Console, out: Path) -> None:
+    """Print the tables and notes of an experiment, and save its figures.
+
+    Args:
+        experiment: what is shown.
+        rows: of its ledger.
+        console: where to print.
+        out: folder for the figures.
+    """
     for table in experiment.tables(rows):
-        console.print(grid(table))
+        console.print(make_grid(table))
         if table.note:
             console.print(table.note, highlight=False)
         console.print()
@@ -26,8 +34,8 @@ def show(experiment: Experiment[Any], rows: list[Row], console: Console, out: Pa
         console.print(f"\n{figure.title}: {path}", highlight=False, soft_wrap=True)
 
 
-def grid(table: Table) -> Grid:
-    """One line a row; beside each column that the paper prints, the paper's."""
+def make_grid(table: Table) -> Grid:
+    """Lay out a table; next to each column that the paper prints, the paper's numbers."""
     out = Grid(title=table.title)
     out.add_column(table.corner)
     for column in table.columns:

@@ -1,4 +1,4 @@
-"""Run the cells that the ledger does not hold yet."""
+"""Run the cells that are not in the ledger yet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trimetric._support.progress import WorkProgress
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came back from a batch: the results of each cell, or the traceback."""
+    """What a batch returned: the results of each cell, or the traceback."""
 
     cells: list[Any]
     results: list[list[Result]]
@@ -29,14 +29,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Batch:
-    """A task: an experiment and the cells that it runs at once.  It is what travels to another process."""
+    """A task for another process: an experiment and the cells that it runs at once."""
 
     experiment: Experiment[Any]
     cells: list[Any]
 
 
 def run_batch(batch: Batch) -> Outcome:
-    """In the worker: one thread, and an error costs this batch only."""
+    """Run a batch in a worker, with one thread; an error loses only this batch."""
     if "torch" in sys.modules:  # imported by the experiment, if it needs it
         sys.modules["torch"].set_num_threads(1)
     start = time.perf_counter()
@@ -55,9 +55,9 @@ class Summary:
     """What a sweep did."""
 
     done: int
-    """cells run now"""
+    """cells that ran now"""
     there: int
-    """cells that the ledger held already"""
+    """cells that were already in the ledger"""
     errors: list[str]
     """one text for each batch that failed"""
 
@@ -65,8 +65,18 @@ class Summary:
 def sweep(
     experiment: Experiment[Any], cells: list[Any], ledger: Ledger, executor: Executor, *, silent: bool = False
 ) -> Summary:
-    """Run what is missing.  Each batch is written when it is finished, by this process, so that a sweep which is killed
-    at any moment goes on from there when it is called again."""
+    """Run the cells that are missing.
+
+    This process writes each batch as soon as it is finished, so a sweep that is killed at any time can be resumed by
+    calling it again.
+
+    Args:
+        experiment: what to run.
+        cells: its runs; repeated ones count once.
+        ledger: where the results are written.
+        executor: where the cells run.
+        silent: whether to show no progress.
+    """
     cells = unique(cells)
     keys = ledger.keys()
     missing = [cell for cell in cells if key_of(experiment.name, cell) not in keys]
@@ -78,7 +88,7 @@ def sweep(
     with WorkProgress(experiment.name, len(cells), shown, unit="cells", known=there) as progress:
         progress.print_line(f"{experiment.name}: {len(cells)} cells, {there} of them already in the ledger", last=True)
         for outcome in executor.run(run_batch, [Batch(experiment, batch) for batch in batches]) if batches else ():
-            if isinstance(outcome, BaseException):  # the worker died, again and again
+            if isinstance(outcome, BaseException):  # the worker died repeatedly
                 errors.append(f"{type(outcome).__name__}: {outcome}")
                 continue
             if outcome.error is not None:
@@ -118,7 +128,7 @@ def _version() -> str:
 
 
 def _commit() -> str:
-    """Of the code that runs; with a + where files differ from it, and empty outside a repository."""
+    """The commit of this code, with a + if files were modified; empty outside a repository."""
 
     def git(*command: str) -> str:
         call = ["git", "-C", str(Path(__file__).parent), *command]

@@ -1,4 +1,4 @@
-"""A table of ours beside the paper's: what stands behind each cell, and whether it matches, beats or misses."""
+"""A table next to the paper's: the runs behind each cell, and whether it matches, beats or misses the paper."""
 
 from __future__ import annotations
 
@@ -21,18 +21,26 @@ class Measured:
 
     value: float
     spread: float | None
-    """standard deviation over the seeds; None for a single one, and for the best of several"""
+    """standard deviation over the seeds; None for a single seed, and for the best of several"""
     seeds: int
     epochs: int
     statistic: Statistic
     worst: float
-    """the largest value of a seed"""
+    """the largest value among the seeds"""
     runs: frozenset[tuple[str, int]]
-    """configuration and seed of each"""
+    """configuration and seed of each run"""
 
 
 def summarize(rows: list[Row], statistic: Statistic = "mean") -> Measured | None:
-    """The mean (or the smallest value: best of several starts) of the longest-trained rows; None without rows."""
+    """Summarize the rows of one table cell: of the configuration that was trained longest.
+
+    Args:
+        rows: of one metric.
+        statistic: the mean over the seeds, or the smallest value ("best": the best of several starts).
+
+    Returns:
+        The number with its runs; None without rows.
+    """
     chosen = longest_trained(rows)
     if not chosen:
         return None
@@ -56,25 +64,25 @@ def _spread(values: list[float]) -> float | None:
 
 @dataclass(frozen=True)
 class Column:
-    """How a column is read and written."""
+    """A column: how it is formatted, and how it compares with the paper's."""
 
     name: str
     better: Literal["lower", "higher", "equal"] | None = "lower"
-    """"equal" where ours should be the paper's, neither more nor less; None where they cannot be compared"""
+    """"equal" if ours should be the same as the paper's; None if they cannot be compared"""
     format: str = ".3g"
     tolerance: float = 0.0
-    """the part of the paper's number by which ours may differ and still match, for statistics of random data"""
+    """relative difference from the paper's number that still matches, for statistics of random data"""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows by columns.  A cell is a measured number, a text, or absent: then it says that there is no run.
+    """Rows by columns.  A cell is a measured number, a text, or absent, which is shown as "no run".
 
     The paper's numbers come from `paper_values.toml`, by label, row and column.
     """
 
     label: str
-    """of the paper's table, or a new one where the paper has none"""
+    """label of the paper's table, or a new one if the paper has none"""
     title: str
     columns: list[Column]
     rows: list[str]
@@ -83,11 +91,11 @@ class Table:
     """heading of the first column"""
     note: str = ""
     command: str | None = None
-    """what makes it, where that is not the experiment's command"""
+    """the command that makes it, if that is not the experiment's"""
     trained_in: Literal["epochs", "steps"] = "epochs"
     """what the `epochs` of the runs count"""
     other_data: frozenset[str] = frozenset()
-    """rows whose data are not the paper's: they stand beside its numbers, but are not judged by them"""
+    """rows whose data are not the paper's: shown next to its numbers, but not compared with them"""
     paper: dict[str, dict[str, Printed]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,20 +105,22 @@ class Table:
             raise ValueError(f"cells: expected rows of {self.rows} and columns of {sorted(names)}, got {stray[0]}")
 
     def printed(self, row: str, column: str) -> Printed | None:
+        """What the paper prints in a cell."""
         return self.paper.get(row, {}).get(column)
 
     def has_paper(self, column: Column) -> bool:
+        """Whether the paper prints anything in a column."""
         return any(self.printed(row, column.name) is not None for row in self.rows)
 
     def comparable(self, row: str, column: Column) -> bool:
-        """Whether the paper has a number by which ours is judged."""
+        """Whether the paper has a number with which ours is compared."""
         return column.better is not None and row not in self.other_data and self.printed(row, column.name) is not None
 
     def verdict(self, row: str, column: Column) -> Verdict | None:
-        """Whether ours matches the paper's: within the spread over our seeds or the column's tolerance, or equal in the
-        printed digits.
+        """Compare a cell with the paper's.
 
-        None where there is nothing to compare.
+        It matches within the spread over our seeds or the column's tolerance, or if it is equal in the printed digits.
+        None if there is nothing to compare.
         """
         ours, theirs = self.cells.get((row, column.name)), self.printed(row, column.name)
         if column.better is None or not self.comparable(row, column):
@@ -128,12 +138,12 @@ class Table:
 
     @property
     def runs(self) -> set[tuple[str, int]]:
-        """Every run behind the table."""
+        """All runs behind the table."""
         return {run for cell in self.cells.values() if isinstance(cell, Measured) for run in cell.runs}
 
 
 def format_printed(value: Printed) -> str:
-    """A printed number as a reader expects it: 0.057, 3.4e-5, 278,000."""
+    """Format a number of the paper as a reader expects it: 0.057, 3.4e-5, 278,000."""
     if isinstance(value, str):
         return value
     number = Decimal(value)
@@ -143,7 +153,7 @@ def format_printed(value: Printed) -> str:
 
 
 def format_value(cell: Measured, column: Column) -> str:
-    """Our number as the column wants it; three digits of it as 1.00 and 1,180 rather than 1 and 1.18e3."""
+    """Format our number as the column says; three digits become 1.00 and 1,180 rather than 1 and 1.18e3."""
     if column.format != ".3g" or not math.isfinite(cell.value) or cell.value == int(cell.value) < 1000:
         return _short(format(cell.value, column.format))
     if 1000 <= abs(cell.value) < 1e7:
@@ -152,7 +162,7 @@ def format_value(cell: Measured, column: Column) -> str:
 
 
 def format_spread(cell: Measured, column: Column) -> str:
-    """How far the seeds are apart; empty for a single one."""
+    """Format how much the seeds differ; empty for a single seed."""
     if cell.statistic == "best":
         return f"worst {_short(format(cell.worst, column.format))}" if cell.seeds > 1 else ""
     precision = ".0e" if column.format.endswith("e") else ".1g"
@@ -160,6 +170,6 @@ def format_spread(cell: Measured, column: Column) -> str:
 
 
 def _short(text: str) -> str:
-    """Without the zeros that Python puts into exponents: 1e-05 is 1e-5."""
+    """Remove the zeros that Python puts into exponents: 1e-05 becomes 1e-5."""
     mantissa, e, exponent = text.lower().partition("e")
     return f"{mantissa}e{int(exponent)}" if e else text

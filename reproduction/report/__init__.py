@@ -1,1 +1,1 @@
-"""The report: our tables and figures beside the paper's, on one page."""
+"""The report: our tables and figures next to the paper's, on one page."""

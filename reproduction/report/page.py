@@ -1,4 +1,4 @@
-"""The report: one page that holds every table and figure, ours beside the paper's, made from the ledgers alone."""
+"""The report: one page with every table and figure, ours next to the paper's, made from the ledgers alone."""
 
 from __future__ import annotations
 
@@ -32,45 +32,49 @@ class CellView:
 
     value: str
     sort: str
-    """what the column is sorted by; empty comes last"""
+    """the key by which the column is sorted; an empty one comes last"""
     spread: str = ""
     paper: str = ""
     verdict: str = ""
     behind: tuple[str, ...] = ()
-    """how many seeds and epochs, a line each"""
+    """numbers of seeds and epochs, one line each"""
     is_text: bool = False
 
 
 @dataclass(frozen=True)
 class TableView:
+    """A table as the page shows it."""
+
     title: str
     corner: str
     columns: list[str]
     lines: list[tuple[str, list[CellView]]]
     every: str
-    """what stands behind all cells alike"""
+    """the lines that are the same behind all cells"""
     note: Markup
     command: str
 
 
 @dataclass(frozen=True)
 class FigureView:
+    """A figure as the page shows it."""
+
     title: str
     alt: str
     uri: str
     broad: bool
-    """much wider than high: on a phone it is scrolled, not shrunk"""
+    """much wider than tall: on a phone it is scrolled, not shrunk"""
     command: str
 
 
 @dataclass(frozen=True)
 class Section:
-    """One label of the paper."""
+    """One section of the page: a table or figure of the paper, or one that an experiment adds."""
 
     label: str
     title: str
     status: str
-    """what is missing, where something is"""
+    """what is missing, if anything"""
     tables: list[TableView]
     figures: list[FigureView]
     notes: list[str]
@@ -144,7 +148,7 @@ def _sections(
 
 
 def _command(experiment: Experiment[Any], runs: set[tuple[str, int]]) -> str:
-    """What makes these runs: the smallest budget that holds them all, with their seeds if need be; or several."""
+    """The command that makes these runs: the smallest budget that has all, with their seeds if needed; or several."""
     command = f"python -m reproduction {experiment.name}"
     if not runs:
         return command
@@ -162,7 +166,7 @@ def _command(experiment: Experiment[Any], runs: set[tuple[str, int]]) -> str:
 
 
 def _unmade(label: str, verdicts: Counter[str]) -> Section:
-    """The paper's numbers alone, where no experiment makes the table yet."""
+    """Show the paper's numbers alone, if no experiment makes the table yet."""
     values = printed_values(label)
     tables = []
     if values:
@@ -192,7 +196,7 @@ def _table(table: Table, command: str, verdicts: Counter[str]) -> TableView:
 
 
 def _told_once(lines: list[tuple[str, list[CellView]]]) -> tuple[list[tuple[str, list[CellView]]], str]:
-    """The cells without what stands behind all of them alike, and that."""
+    """Remove the lines that are the same behind all cells; returns the shorter cells, and these lines."""
     behind = [view.behind for _, views in lines for view in views if view.behind]
     if len(behind) < 2:
         return lines, ""
@@ -231,13 +235,13 @@ def _behind(cell: Measured, column: Column, trained_in: str) -> tuple[str, ...]:
 
 
 def _linked(text: str) -> Markup:
-    """Names of deviations become links to them."""
+    """Turn the names of deviations into links."""
     return Markup(re.sub(r"\bD(\d+)\b", r'<a href="#D\1">D\1</a>', str(escape(text))))
 
 
 def _deviations(text: str) -> Markup:
-    """The numbered deviations as HTML, each with an anchor."""
-    body = text.partition("\n")[2]  # without the heading of the file: the page has its own
+    """Render the numbered deviations as HTML, each with an anchor."""
+    body = text.partition("\n")[2]  # without the heading of the file, as the page has its own
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(body)
     html = re.sub(r"<(/?)h2>", r"<\1h3>", html)
     return Markup(re.sub(r"<p><strong>(D\d+)\.", r'<p id="\1"><strong>\1.', html))

@@ -12,7 +12,7 @@ from reproduction.frame.executors import Cores
 from reproduction.frame.ledger import Ledger
 from reproduction.frame.paper import paper_values
 from reproduction.frame.rows import Row, pick
-from reproduction.frame.show import grid, show
+from reproduction.frame.show import make_grid, show
 from reproduction.frame.sweep import sweep
 from reproduction.frame.tables import Measured
 
@@ -60,7 +60,7 @@ def test_tables(rows: list[Row]) -> None:
     assert plane.cells["Deep Norm", "MSE"] is None
     assert plane.cells["MLP (no metric)", "promises hold"] == "promises nothing"
     assert plane.verdict("Mahalanobis", plane.columns[0]) == "matches"
-    assert [column.header for column in grid(plane).columns] == [
+    assert [column.header for column in make_grid(plane).columns] == [
         "model",
         "MSE",
         "the paper's",

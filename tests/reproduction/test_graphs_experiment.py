@@ -97,7 +97,7 @@ def test_data_are_exact_and_computed_once(monkeypatch: pytest.MonkeyPatch) -> No
     assert float(np.mean(data.sample.distances)) == pytest.approx(50)
     assert data.pairs(data.sample.test_rows)[1].double().numpy() == pytest.approx(exact[:100] * data.sample.scale)
 
-    monkeypatch.setattr(graphs_data, "_computed", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(graphs_data, "_compute", lambda *_: pytest.fail("computed again"))
     load.cache_clear()
     again = load(source)
     assert torch.equal(again.features, data.features)

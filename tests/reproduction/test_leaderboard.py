@@ -1,4 +1,4 @@
-"""The leaderboard: its problems are what they say, its heads are of one size, its tables come from rows."""
+"""The leaderboard: its problems match their description, its heads have the same size, its tables come from rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import dijkstra
 import trimetric as tm
 from reproduction.experiments.leaderboard import problems as leaderboard_problems
 from reproduction.experiments.leaderboard.experiment import CONFIGS, Cell, Leaderboard
-from reproduction.experiments.leaderboard.heads import HEADS, RECOMMENDED, budget, make_model, parameters
+from reproduction.experiments.leaderboard.heads import HEADS, RECOMMENDED, budget, count_parameters, make_model
 from reproduction.experiments.leaderboard.problems import PROBLEMS, SHARES, distances, examples
 from reproduction.experiments.leaderboard.scores import columns, complete, mean_rank, resampled_firsts
 from reproduction.frame.executors import Cores
@@ -106,7 +106,7 @@ def test_another_seed_is_another_problem() -> None:
 @pytest.mark.parametrize("name", ["dense", "unreachable", "nearness sym", "norm asym"])
 def test_all_heads_have_the_same_number_of_parameters(name: str) -> None:
     problem = PROBLEMS[name]
-    counts = {head: parameters(make_model(head, problem, 0)) for head in HEADS}
+    counts = {head: count_parameters(make_model(head, problem, 0)) for head in HEADS}
     assert all(abs(count / budget(problem) - 1) < 0.15 for count in counts.values()), counts
     assert max(counts.values()) < 1.15 * min(counts.values()), counts
 
@@ -175,7 +175,7 @@ def test_a_cell_does_not_depend_on_its_company() -> None:
 
 
 def made_up(errors: dict[tuple[str, int, str], float], *, steps: int = 10, seeds: int = 3) -> list[Row]:
-    """Rows with these errors, a little apart over the seeds."""
+    """Rows with these errors, which differ slightly between seeds."""
     return [
         Row(
             "leaderboard",

@@ -1,4 +1,4 @@
-"""A ledger holds a run wholly or not at all, whatever happens to the process that writes it."""
+"""A ledger contains a run completely or not at all, whatever happens to the process that writes it."""
 
 from __future__ import annotations
 

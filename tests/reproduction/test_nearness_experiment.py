@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reproduction.experiments.nearness.data import READINGS, matrix
+from reproduction.experiments.nearness.data import READINGS, make_matrix
 from reproduction.experiments.nearness.experiment import MODELS, SOLVERS, Cell, Nearness
 from reproduction.frame.executors import Cores
 from reproduction.frame.ledger import Ledger
@@ -24,12 +24,12 @@ CELLS += [
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_matrices(reading: str) -> None:
-    d = matrix(reading, 24, 0)
+    d = make_matrix(reading, 24, 0)
     assert (d >= 0).all()
     assert not np.diagonal(d).any()
     assert d.max() < (11 if reading.startswith("S") else 10)
-    assert (d == matrix(reading, 24, 0)).all()
-    assert (d != matrix(reading, 24, 1)).any()
+    assert (d == make_matrix(reading, 24, 0)).all()
+    assert (d != make_matrix(reading, 24, 1)).any()
     asymmetry = np.abs(d - d.T).max()
     assert asymmetry == 0 if reading == "S mirrored" else asymmetry > 0.5
     assert reading != "S" or asymmetry < 1  # noise alone

@@ -1,4 +1,4 @@
-"""Norms of the plane: the data, the plan of the sweep, and the claims that are judged by its rows."""
+"""Norms of the plane: the data, the plan of the sweep, and the claims that are checked with its rows."""
 
 from __future__ import annotations
 

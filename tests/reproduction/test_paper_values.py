@@ -82,7 +82,7 @@ def test_last_digit(value: str, unit: float) -> None:
 
 
 def test_no_other_file_holds_one() -> None:
-    """Numbers that could be nothing else."""
+    """Checked with numbers that cannot be anything else."""
     telling = re.compile(r"\b(145\.7|111\.2|211\.8|252\.7|157\.7|199\.5|7\.29e-2|9\.12e-2|2\.44e-2)\b")
     root = ROOT
     files = [path for folder in ("src", "reproduction", "benchmarks") for path in (root / folder).rglob("*.py")]

@@ -150,7 +150,7 @@ def browser() -> Iterator[Any]:
 
 
 def opened(browser: Any, report: Path, width: int, height: int) -> tuple[Page, list[str]]:
-    """The page, and what went wrong or was asked for while it was opened and used."""
+    """The page, and a list that collects its errors and requests."""
     page, wrong = browser.new_page(viewport={"width": width, "height": height}), []
     page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: wrong.append(str(error)))

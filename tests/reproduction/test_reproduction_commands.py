@@ -19,7 +19,7 @@ from reproduction.frame.tables import Measured
 
 
 def run_without_torch(arguments: list[str]) -> str:
-    """Run a command in a process of its own, check that neither torch nor matplotlib was imported; gives its output."""
+    """Run a command in a new process and check that it imports neither torch nor matplotlib; returns its output."""
     code = (
         "import sys\nfrom reproduction.__main__ import main\n"
         f"try:\n    main({arguments})\nexcept SystemExit as end:\n    assert end.code == 0\n"

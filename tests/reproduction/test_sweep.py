@@ -1,4 +1,4 @@
-"""Sweeps: killed and continued, batched, failing, on cores and on a Dask cluster."""
+"""Sweeps: interrupted and resumed, batched, failing, on cores and on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PASSING = ("seconds", "run", "commit")
 
 
 def contents(path: Path) -> list[str]:
-    """The lines of a ledger as they stand in the file, without times and in one order."""
+    """The lines of a ledger, without times and sorted."""
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     return sorted(json.dumps({k: v for k, v in line.items() if k not in PASSING}) for line in lines)
 

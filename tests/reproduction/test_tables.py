@@ -26,7 +26,7 @@ def verdict(
     tolerance: float = 0.0,
     other_data: bool = False,
 ) -> str | None:
-    """Of values of the paper's table of graphs, where "to", "WN" is 6.6."""
+    """The verdict on values of the paper's table of graphs, where "to", "WN" is 6.6."""
     cell = summarize(rows(*values), "best" if best else "mean")
     column_ = Column(column, better=better, tolerance=tolerance)  # type: ignore[arg-type]
     table = Table(

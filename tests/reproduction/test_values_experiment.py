@@ -64,7 +64,7 @@ def test_a_cell_does_not_depend_on_its_company() -> None:
 
 
 def made_up(spl: dict[str, float], *, world: str = "FourRoom", spread: float = 0.01) -> list[Row]:
-    """Rows of three seeds, of which another is the best for each head; the MSE is 10 times the SPL."""
+    """Rows of three seeds, of which a different one is best for each head; the MSE is 10 times the SPL."""
     rows = []
     for place, (head, value) in enumerate(spl.items()):
         settings = {"world": world, "asymmetric": True, "fraction": 0.5, "head": head, "split": "goal", "epochs": 9}
@@ -105,7 +105,7 @@ def test_a_line_of_the_table_has_the_seeds_of_all_its_heads() -> None:
 
 
 def test_heads_are_compared_on_the_same_seeds() -> None:
-    """What all heads share, easy costs say, is no spread; a seed that one of them lacks does not count."""
+    """What all heads share, such as easy costs, is not spread; a seed that one of them lacks does not count."""
     rows = made_up({"DN": 0.5, "x": 0.0, "y": 0.0, "MLP": 0.45}, spread=0.3)  # both on the same seeds
     gap = difference(rows, "test spl", "4-Room asym", 0.5, "DN", "MLP")
     assert str(gap) == "+0.050 >"

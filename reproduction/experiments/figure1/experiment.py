@@ -1,13 +1,13 @@
 """Figure 1: four nodes that no Euclidean space can hold.
 
-A and D are both at distance 1 from B and from C, which are 2 apart, so that in a Euclidean space both must sit
-halfway between B and C; but A and D are 2 apart.  The nodes are one-hot vectors, embedded by a linear map that is
+A and D are both at distance 1 from B and from C, which are 2 apart.  In a Euclidean space both must therefore lie
+halfway between B and C, but A and D are 2 apart.  The nodes are one-hot vectors, embedded by a linear map that is
 trained together with the norm: in the plane, where our norms reach an error of 0, and in more dimensions, which do not
 help a Euclidean norm.
 
-`python -m reproduction.experiments.figure1` fits afresh, prints the errors beside the paper's, audits what was
-learned and draws the picture; `python -m reproduction figure1` does the same with a ledger, from which the
-report is made.
+`python -m reproduction.experiments.figure1` trains the models, prints the errors next to the paper's, audits what was
+learned and draws the picture; `python -m reproduction figure1` does the same with a ledger, from which the report is
+made.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from reproduction.frame.tables import Column, Table, summarize
 DISTANCES = torch.tensor([[0.0, 1, 1, 2], [1, 0, 2, 1], [1, 2, 0, 1], [2, 1, 1, 0]])
 PAIRS = torch.triu_indices(4, 4, offset=1)
 EUCLIDEAN_FLOOR = (3 - 2 * math.sqrt(2)) / 3
-"""the least mean squared error over the six pairs in any Euclidean space: a square of the best side"""
+"""the smallest mean squared error over the six pairs in any Euclidean space: a square with the best side"""
 DIRECTIONS = 180
 
 MODELS: dict[str, Callable[[int], tm.Distance]] = {
@@ -50,14 +50,14 @@ DIMENSIONS = ("Euclidean", "Mahalanobis", "Deep Norm", "Wide Norm")
 
 @dataclass(frozen=True)
 class Config:
-    """How much is done."""
+    """A budget."""
 
     steps: int = 1500
     """Adam steps, on all six pairs at once"""
     seeds: tuple[int, ...] = (0, 1, 2)
     """starts; the table shows the one with the smallest error"""
     starts_beyond: int = 1
-    """how many of them in more dimensions than 2, where a Euclidean norm ends at its floor from each"""
+    """number of starts in more than 2 dimensions, where a Euclidean norm reaches its floor from any start"""
     euclidean_dims: tuple[int, ...] = (2, 3, 5, 10)
     our_dims: tuple[int, ...] = (2,)
 
@@ -78,11 +78,11 @@ class Cell:
     steps: int
     seed: int
     learning_rate: float = 0.02
-    """at the start; it falls to 0 by a cosine"""
+    """initial rate; it decays to 0 along a cosine"""
 
 
 class Figure1(Experiment[Cell]):
-    """Errors in the plane beside the paper's, and in more dimensions."""
+    """Errors in the plane next to the paper's, and in more dimensions."""
 
     name: ClassVar[str] = "figure1"
 
@@ -184,6 +184,7 @@ class Figure1(Experiment[Cell]):
 
 
 def fit(cell: Cell) -> tm.Siamese:
+    """Train the model of a cell."""
     torch.manual_seed(cell.seed)
     model = tm.Siamese(nn.Linear(4, cell.dim, bias=False), MODELS[cell.model](cell.dim))
     config = tm.TrainingConfig(epochs=cell.steps, batch_size=6, learning_rate=cell.learning_rate)
@@ -192,7 +193,7 @@ def fit(cell: Cell) -> tm.Siamese:
 
 
 def _audit(distance: tm.Distance, points: torch.Tensor, steps: int) -> list[Result]:
-    """On the four embedded nodes and 500 random points of the plane around them."""
+    """Audit a distance on the four embedded nodes and 500 random points of the plane around them."""
     cloud = torch.randn(500, 2, generator=torch.Generator().manual_seed(0))
     report = tm.audit(distance, torch.cat([points, cloud * points.std()]))
     promises = ("yes" if report.holds else "NO") if report.promised.triangle else "promises nothing"
@@ -213,7 +214,7 @@ def _same_run(rows: list[Row], best: Row, metric: str) -> Any:
 
 
 def _of_best(rows: list[Row], name: str, metric: str) -> str | None:
-    """What the best start of a model reported, as text; None without runs."""
+    """The metric that the best start of a model reported, as text; None without runs."""
     best = _best(rows, name)
     if best is None:
         return None
@@ -235,7 +236,7 @@ def demo(out: Path = Path("out")) -> None:
     from reproduction.frame.sweep import sweep
 
     experiment = Figure1()
-    with tempfile.TemporaryDirectory() as folder:  # a new ledger each time: the demo is there to see it happen
+    with tempfile.TemporaryDirectory() as folder:  # a new ledger each time, so that the demo trains
         ledger = Ledger(Path(folder) / "figure1.jsonl")
         summary = sweep(experiment, experiment.cells("default", None), ledger, Cores())
         if summary.errors:

@@ -13,8 +13,8 @@ from reproduction.frame.figures import Figure
 NODES = "ABCD"
 PLACES = {"A": (0, 1), "B": (-1, 0), "C": (1, 0), "D": (0, -1)}
 EDGES = [("A", "B"), ("A", "C"), ("D", "B"), ("D", "C")]
-RED, BLUE, GREY = "#c0392b", "#1f5fa8", "#8a8f98"
-COLOURS = {"Euclidean": GREY, "Mahalanobis": "#b07d2b", "Deep Norm": BLUE, "Wide Norm": RED}
+RED, BLUE, GRAY = "#c0392b", "#1f5fa8", "#8a8f98"
+COLORS = {"Euclidean": GRAY, "Mahalanobis": "#b07d2b", "Deep Norm": BLUE, "Wide Norm": RED}
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,17 @@ class Ball:
     points: list[list[float]]
     """the four embedded nodes"""
     norms: list[float]
-    """of unit vectors in directions that are spread evenly: the ball of radius r reaches r / norm in each"""
+    """norms of unit vectors in evenly spaced directions: the ball of radius r reaches r / norm in each"""
 
 
 def embeddings(balls: dict[str, Ball]) -> Figure:
-    """The graph, and each learned unit ball (around A) with the embedded nodes."""
+    """Draw the graph, and each learned unit ball (around A) with the embedded nodes."""
     plot = Plot(figsize=(3.1 * (1 + len(balls)), 3.3), layout="constrained")
     graph, *others = plot.subplots(1, 1 + len(balls), squeeze=False)[0]
     for first, second in EDGES:
         (x0, y0), (x1, y1) = PLACES[first], PLACES[second]
-        graph.plot([x0, x1], [y0, y1], color=GREY, lw=2, zorder=1)
-        graph.text((x0 + x1) * 0.62, (y0 + y1) * 0.62, "1", color=GREY, ha="center", va="center", fontsize=11)
+        graph.plot([x0, x1], [y0, y1], color=GRAY, lw=2, zorder=1)
+        graph.text((x0 + x1) * 0.62, (y0 + y1) * 0.62, "1", color=GRAY, ha="center", va="center", fontsize=11)
     for node, (x, y) in PLACES.items():
         graph.scatter(x, y, s=420, color=BLUE, zorder=2)
         graph.text(x, y, node, color="white", ha="center", va="center", fontsize=12, weight="bold", zorder=3)
@@ -60,7 +60,7 @@ def embeddings(balls: dict[str, Ball]) -> Figure:
 
 def _ball(axis: Axes, ball: Ball) -> None:
     (x0, y0), *_ = ball.points
-    points = [(x - x0, y - y0) for x, y in ball.points]  # A is the centre of the balls
+    points = [(x - x0, y - y0) for x, y in ball.points]  # A is the center of the balls
     reach = 1.3 * max(abs(value) for point in points for value in point)
     turns = [2 * math.pi * i / len(ball.norms) for i in range(len(ball.norms))]
     edge = [(math.cos(t) / norm, math.sin(t) / norm) for t, norm in zip(turns, ball.norms, strict=True)]
@@ -70,7 +70,7 @@ def _ball(axis: Axes, ball: Ball) -> None:
     axis.plot([2 * x for x in xs], [2 * y for y in ys], color=RED, lw=1, ls=":")
     axis.scatter(*zip(*points, strict=True), s=60, color=BLUE, zorder=3)
     axis.set(xlim=(-reach, reach), ylim=(-reach, reach))
-    # Nodes that the model could not tell apart share a label.
+    # Nodes that the model cannot distinguish share a label.
     labels: dict[tuple[int, int], list[str]] = {}
     for node, (x, y) in zip(NODES, points, strict=True):
         labels.setdefault((round(8 * x / reach), round(8 * y / reach)), []).append(node)
@@ -87,15 +87,15 @@ def _ball(axis: Axes, ball: Ball) -> None:
 
 
 def dimensions(errors: dict[str, dict[int, float]], floor: float) -> Figure:
-    """The error by the dimension of the space, and the floor of Euclidean spaces."""
+    """Draw the error by the dimension of the space, and the floor of Euclidean spaces."""
     plot = Plot(figsize=(6.2, 3.2), layout="constrained")
     axis = plot.subplots()
-    axis.axhline(floor, color=GREY, lw=1, ls="--")
-    axis.text(10, floor * 1.04, "Euclidean floor", color=GREY, ha="right", va="bottom", fontsize=9)
+    axis.axhline(floor, color=GRAY, lw=1, ls="--")
+    axis.text(10, floor * 1.04, "Euclidean floor", color=GRAY, ha="right", va="bottom", fontsize=9)
     for number, (name, by_dim) in enumerate(errors.items()):
-        # Euclidean and Mahalanobis coincide: the later one is drawn smaller, so that both are seen.
+        # Euclidean and Mahalanobis coincide: the second one is drawn smaller, so that both are visible.
         size = 9 - 3 * (number % 2)
-        axis.plot(list(by_dim), list(by_dim.values()), marker="o", color=COLOURS[name], ms=size, label=name)
+        axis.plot(list(by_dim), list(by_dim.values()), marker="o", color=COLORS[name], ms=size, label=name)
     axis.set(
         xlabel="dimension of the embedding", ylabel="best MSE", xticks=sorted({d for e in errors.values() for d in e})
     )

@@ -1,8 +1,8 @@
-"""What A* returns on directed graphs where it is guided by a bound that holds on undirected ones alone.
+"""What A* returns on directed graphs if it is guided by a bound that is valid only on undirected ones.
 
-The paper computed its distances by A*.  With landmarks l the usual bound is |D(l, t) - D(l, x)|; where D(l, x) and
-D(x, l) differ it can be more than the distance that is left, and the paths are then not all shortest ones.  Its
-statistics of a graph may tell whether that is what it did.
+The paper computed its distances by A*.  With landmarks l the usual bound is |D(l, t) - D(l, x)|.  If D(l, x) and
+D(x, l) differ, it can exceed the remaining distance, and then not all paths are shortest.  The paper's statistics of a
+graph may show whether that is what it did.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.experiments.graphs.cells import QUICK_SIDES, SAMPLE
-from reproduction.experiments.graphs.data import Source, graph_of, load
+from reproduction.experiments.graphs.data import Source, load, make_graph
 from reproduction.frame.experiment import Experiment, Result, Scale
 from reproduction.frame.paper import paper_values
 from reproduction.frame.rows import Row, pick
@@ -27,7 +27,7 @@ GUIDES = {
     "to": "those to landmarks",
     "both": "both",
 }
-"""what the bound is made of"""
+"""the distances from which the bound is computed"""
 COLUMNS = {"max(d)": ".1f", "sigma_d": ".2f", "too long": ".1%", "mse to exact": ".3g"}
 
 
@@ -38,18 +38,18 @@ class Cell:
     graph: str
     guide: str
     seed: int
-    """of nothing: graph, pairs and landmarks are those of `graphs`"""
+    """not used: graph, pairs and landmarks are those of `graphs`"""
     random: int = 1_000
     """pairs for mean and deviation"""
     longest: int = 1_000
-    """pairs for the largest distance: of the whole sample those that are farthest apart"""
+    """pairs for the largest distance: those of the whole sample that are farthest apart"""
     landmarks: str = "farthest"
     side: int = 0
     sample: int = SAMPLE
 
 
 class GraphsAstar(Experiment[Cell]):
-    """Statistics of directed graphs by a search that is not exact there, beside the paper's and the exact ones."""
+    """Statistics of directed graphs by a search that is not exact, next to the paper's and the exact ones."""
 
     name: ClassVar[str] = "graphs-astar"
 
@@ -64,7 +64,7 @@ class GraphsAstar(Experiment[Cell]):
 
     def run(self, cell: Cell) -> list[Result]:
         source = Source(cell.graph, "", cell.side, cell.sample, cell.landmarks)  # type: ignore[arg-type]
-        data, graph = load(source), graph_of(source)
+        data, graph = load(source), make_graph(source)
         ends, exact = data.sample.ends, data.sample.lengths
         heuristic = PotentialHeuristic(potentials(data.landmarks, cell.guide), directed=False)
         some, far = np.arange(cell.random), np.argsort(exact)[-cell.longest :]
@@ -101,8 +101,8 @@ class GraphsAstar(Experiment[Cell]):
                 note="32 landmarks; the bound is the largest |difference| of "
                 + ", of ".join(f"{words} ({guide})" for guide, words in GUIDES.items())
                 + f". Mean and deviation over {Cell.random:,} random pairs; the largest distance over these and the "
-                f"{Cell.longest:,} that are farthest apart among {SAMPLE:,} (fewer on small grids), so that of all may "
-                "be larger still.",
+                f"{Cell.longest:,} that are farthest apart among {SAMPLE:,} (fewer on small grids), so the true "
+                "one may be larger.",
             )
         ]
 
@@ -115,12 +115,12 @@ def _searches(rows: list[Row]) -> list[tuple[str, int, str, str]]:
 
 
 def potentials(landmarks: Landmarks, guide: str) -> NDArray[np.float64]:
-    """A number a node and landmark, twice as many where distances to and from it are taken."""
+    """One number per node and landmark; two if both distances, from and to it, are used."""
     ahead, back = landmarks.from_landmarks, landmarks.to_landmarks
     chosen = {"from": ahead, "to": back, "both": np.concatenate((ahead, back), axis=1)}[guide]
     return np.ascontiguousarray(chosen, np.float64)
 
 
 def lengths(graph: Graph, ends: NDArray[np.int64], heuristic: PotentialHeuristic) -> NDArray[np.float64]:
-    """Of the paths that the search returns, one for each pair."""
+    """Lengths of the paths that the search returns, one per pair."""
     return np.array([shortest_path(graph, int(x), int(y), heuristic).length for x, y in ends])

@@ -11,13 +11,13 @@ from reproduction.experiments.graphs.data import ASYMMETRIC, GENERATED, ROADS, S
 from reproduction.experiments.graphs.heads import HEADS
 
 BASELINE = "landmarks"
-"""in the place of a head: what landmarks say without training, and the statistics of the graph"""
+"""instead of a head: the landmark bounds, which need no training, and the statistics of the graph"""
 SAMPLE = 150_000
 SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 FAST_EPOCHS, FAST_STEPS, QUICK_STEPS = 20, 2_000, 400
-"""with few pairs, as many epochs as make so many steps"""
+"""with few pairs, there are more epochs, so that the number of steps is at least this"""
 PAPER_EPOCHS = {"paper": 1000, "tenth": 100}
-"""of the paper's protocol, and of the same with a tenth of its epochs, to see whether it ranks alike"""
+"""epochs of the paper's protocol, and of the same with a tenth of them, to see whether the ranks agree"""
 QUICK_SIDES = {"3d": 12, "3dd": 12, "3dr": 12, "taxi": 6, "push": 6}
 BATCH = 256
 
@@ -31,7 +31,7 @@ class Cell:
     depth: int
     """layers of the encoder"""
     pairs: int
-    """to train on"""
+    """training pairs"""
     protocol: str
     seed: int
     epochs: int = 0
@@ -39,19 +39,19 @@ class Cell:
     weight_decay: float = 0.0
     schedule: str = "step"
     activation: str = "relu"
-    """of the encoder"""
+    """activation of the encoder"""
     calibrated: bool = True
     side: int = 0
-    """of the grid; 0 for the paper's"""
+    """side of the grid; 0 for the paper's"""
     sample: int = SAMPLE
-    """pairs that were drawn, for training, choosing and testing"""
+    """pairs that were drawn, for training, validation and testing"""
     landmarks: str = "farthest"
     map: str = ""
-    """name of the file of a road network"""
+    """name of the file, if the graph is a road network"""
 
 
-def graphs_at_hand() -> dict[str, str]:
-    """The graphs, those of a map where there is one, each with the name of its file."""
+def available_graphs() -> dict[str, str]:
+    """The graphs that can be made, with the name of the map for roads; without a map, there are no roads."""
     file = map_file()
     roads = {} if file is None else dict.fromkeys(ROADS, file.name)
     return {name: roads.get(name, "") for name in (*SYMMETRIC, *ASYMMETRIC) if name in GENERATED or name in roads}
@@ -66,8 +66,17 @@ def cells_of(
     *,
     weight_decay: float = 0.0,
 ) -> Iterator[Cell]:
-    """Graph by graph, as loading the data of one takes seconds."""
-    for (graph, map_name), size, depth, head in itertools.product(graphs_at_hand().items(), sizes, depths, heads):
+    """Combine graphs, heads, depths and sizes into cells, graph by graph because loading the data of one takes seconds.
+
+    Args:
+        protocol: name of the protocol.
+        heads: heads to train, or `BASELINE`.
+        depths: layers of the encoder.
+        sizes: numbers of training pairs.
+        seeds: starts of the network.
+        weight_decay: of the optimizer.
+    """
+    for (graph, map_name), size, depth, head in itertools.product(available_graphs().items(), sizes, depths, heads):
         if head == BASELINE:
             yield Cell(graph, head, 0, size, "none", 0, map=map_name)
             continue
@@ -78,7 +87,7 @@ def cells_of(
             or graph not in (own.only or (graph,))
         ):
             continue
-        if head == "MLP calibrated" and protocol not in PAPER_EPOCHS:  # elsewhere the MLP is
+        if head == "MLP calibrated" and protocol not in PAPER_EPOCHS:  # in other protocols the MLP already is
             continue
         for seed in seeds:
             cell = Cell(graph, head, depth, size, protocol, seed, weight_decay=weight_decay, map=map_name)
@@ -88,16 +97,16 @@ def cells_of(
 def _recipe(protocol: str, head: str, size: int) -> dict[str, Any]:
     if protocol in PAPER_EPOCHS:
         return {"epochs": PAPER_EPOCHS[protocol], "calibrated": not HEADS[head].paper}
-    steps_an_epoch = -(-size // BATCH)
+    steps_per_epoch = -(-size // BATCH)
     if protocol == "quick":
-        epochs = -(-QUICK_STEPS // steps_an_epoch)
+        epochs = -(-QUICK_STEPS // steps_per_epoch)
     else:
-        epochs = max(FAST_EPOCHS, -(-FAST_STEPS // steps_an_epoch))
+        epochs = max(FAST_EPOCHS, -(-FAST_STEPS // steps_per_epoch))
     return {"epochs": epochs, "schedule": "cosine", "activation": "silu"}
 
 
-def small(cells: Iterable[Cell]) -> Iterator[Cell]:
-    """The same on small grids, whose data take seconds; without maps."""
+def shrink(cells: Iterable[Cell]) -> Iterator[Cell]:
+    """Replace the graphs by small grids, whose data take seconds; cells of maps are dropped."""
     for cell in cells:
         if cell.graph in QUICK_SIDES:
             yield replace(cell, side=QUICK_SIDES[cell.graph], sample=8_000)

@@ -1,4 +1,4 @@
-"""The graphs of the paper with their pairs, landmarks and features, computed once and kept on disk."""
+"""The graphs of the paper with their pairs, landmarks and features, computed once and cached on disk."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ GENERATED: dict[str, Callable[..., Graph]] = {
     "3dd": torus3d_directed,
 }
 ROADS = {"to": True, "to directed": False}
-"""whether every street goes both ways"""
+"""whether every street is made two-way"""
 SYMMETRIC = ("to", "3d", "taxi")
 ASYMMETRIC = ("push", "3dr", "3dd", "to directed")
 NAMES = (*SYMMETRIC, *ASYMMETRIC)
@@ -53,69 +53,69 @@ MAP = "TRIMETRIC_MAP"
 LANDMARKS = 32
 HELD_OUT = 10_000
 SEED = 0
-"""of graph, pairs, landmarks and noise: as in the paper, a graph is drawn once"""
+"""seed of graph, pairs, landmarks and noise: as in the paper, a graph is drawn once"""
 RECIPE = 2
-"""to be raised where what is computed changes, so that what was kept is not used any more"""
+"""part of the cache key: raise it when the computation changes, so that cached data are no longer used"""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Which data: what a cell says of them."""
+    """The settings of a cell that determine its data."""
 
     graph: str
     map: str
-    """name of the file, where the graph is a map"""
+    """name of the file, if the graph is a map"""
     side: int
-    """of the grid; 0 for the paper's"""
+    """side of the grid; 0 for the paper's"""
     sample: int
-    """pairs in all"""
+    """total number of pairs"""
     landmarks: Choice
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """All that models of a graph are trained and judged on."""
+    """The data on which the models of a graph are trained and tested."""
 
     edges: int
     sample: PairSample
     landmarks: Landmarks
     seconds: float
-    """that computing them took"""
+    """time that computing them took"""
     engine: str
-    """of the shortest paths"""
+    """engine of the shortest paths"""
 
     @cached_property
     def features(self) -> Tensor:
-        """The paper's: noisy distances to and from landmarks, and 96 distractors."""
+        """The paper's features: noisy distances to and from landmarks, and 96 distractors."""
         return torch.from_numpy(landmark_features(self.landmarks, seed=SEED))
 
     def pairs(self, rows: slice) -> tuple[Tensor, Tensor]:
-        """Ends and distances at mean 50."""
+        """Pairs of nodes, and their distances scaled to mean 50."""
         ends = torch.from_numpy(self.sample.ends[rows])
         return ends, torch.tensor(self.sample.lengths[rows] * self.sample.scale, dtype=torch.float32)
 
 
 def map_file() -> Path | None:
-    """The map that the environment names, if it is there."""
+    """The map that the environment variable names, if it exists."""
     text = os.environ.get(MAP)
     return Path(text) if text and Path(text).is_file() else None
 
 
 @lru_cache(maxsize=1)
 def load(source: Source) -> Data:
-    """From the disk, or computed and kept there; a second process that asks meanwhile waits for the first."""
+    """Read the data from the cache, or compute and cache them; a second process waits for the first."""
     folder = default_folder() / "reproduction"
     cache, key = ArrayCache(folder), _key(source)
-    with _alone(folder / f"{key}.lock"):
+    with _locked(folder / f"{key}.lock"):
         known = cache.read(key)
         if known is None:
-            known = _computed(source, folder)
+            known = _compute(source, folder)
             cache.write(key, known)
     return _data(known, source)
 
 
 def held_out(sample: int) -> int:
-    """Pairs for testing, and as many for choosing."""
+    """Number of test pairs, and of validation pairs, in a sample of this size."""
     return min(HELD_OUT, sample // 8)
 
 
@@ -133,18 +133,18 @@ def _map_of(source: Source) -> Path:
     return file
 
 
-def graph_of(source: Source) -> Graph:
-    """Read or generated anew, which takes seconds."""
+def make_graph(source: Source) -> Graph:
+    """Read or generate the graph, which takes seconds."""
     if source.graph in ROADS:
         return read_graph(_map_of(source), symmetrize=ROADS[source.graph], largest=True)
     make = GENERATED[source.graph]
     return make(seed=SEED, side=source.side) if source.side else make(seed=SEED)
 
 
-def _computed(source: Source, folder: Path) -> dict[str, NDArray[np.generic]]:
+def _compute(source: Source, folder: Path) -> dict[str, NDArray[np.generic]]:
     start = time.perf_counter()
-    graph = graph_of(source)
-    paths = ShortestPaths(graph, cache=folder, progress="silent")  # by the thousand, so that it goes on if stopped
+    graph = make_graph(source)
+    paths = ShortestPaths(graph, cache=folder, progress="silent")  # cached by the thousand, so that it can resume
     sample = sample_pairs(graph, source.sample, test=0, validation=0, seed=SEED, paths=paths)
     landmarks = choose_landmarks(graph, LANDMARKS, choice=source.landmarks, seed=SEED, dtype=np.float32)
     arrays: dict[str, NDArray[np.generic]] = {
@@ -178,7 +178,7 @@ def _data(arrays: dict[str, NDArray[np.generic]], source: Source) -> Data:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

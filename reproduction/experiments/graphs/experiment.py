@@ -1,9 +1,9 @@
 """Shortest paths of large graphs, learned from noisy landmark features (section 3.3, appendix E).
 
-The protocols, and every row says which: `quick` (small graphs), `fast` (ours, the default budget: a calibrated start,
+The protocols, which every row names: `quick` (small graphs), `fast` (ours, the default budget: a calibrated start,
 weight decay, a smooth encoder and a cosine schedule; with 50,000 pairs a fiftieth of the paper's steps), `paper`
 (1000 epochs of Adam) and `tenth`, the same with 100.  Depth of the encoder and weight decay are chosen on validation
-pairs, and the error on test pairs is reported.  Another seed is another start of the network.
+pairs, and the error on test pairs is reported.  Each seed is a different start of the network.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from __future__ import annotations
 from typing import ClassVar
 
 from reproduction.experiments.graphs import plots, tables
-from reproduction.experiments.graphs.cells import BASELINE, SIZES, Cell, cells_of, small
+from reproduction.experiments.graphs.cells import BASELINE, SIZES, Cell, cells_of, shrink
 from reproduction.experiments.graphs.data import Source, load
 from reproduction.experiments.graphs.heads import OURS, PAPER
-from reproduction.experiments.graphs.ranking import ranking
-from reproduction.experiments.graphs.runs import baselines, learned
+from reproduction.experiments.graphs.ranking import rank_protocols
+from reproduction.experiments.graphs.runs import measure_baselines, train
 from reproduction.frame.experiment import Result, Scale, StackedExperiment, unique
 from reproduction.frame.figures import Figure
 from reproduction.frame.rows import Row
 from reproduction.frame.tables import Table
 
 RANKED = (5_000,)
-"""training pairs for which protocols are compared: few, as the paper's is long"""
+"""training pairs for which protocols are compared: few, because the paper's takes long"""
 
 
 class Graphs(StackedExperiment[Cell]):
@@ -31,10 +31,10 @@ class Graphs(StackedExperiment[Cell]):
     name: ClassVar[str] = "graphs"
 
     def cells(self, scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
-        """In order of what they tell: a sweep that is cut short has the table before the curves."""
+        """The most informative first: an interrupted sweep has the table before the curves."""
         if scale == "quick":
             heads = (BASELINE, *PAPER, "Toll IQE")
-            return list(small(cells_of("quick", heads, (3,), (1_000, 5_000), seeds or (0,), weight_decay=0.3)))
+            return list(shrink(cells_of("quick", heads, (3,), (1_000, 5_000), seeds or (0,), weight_decay=0.3)))
         most, less = SIZES[-1:], SIZES[:-1]
         if scale == "default":
             own, every = seeds or (0,), (*PAPER, *OURS)
@@ -65,11 +65,11 @@ class Graphs(StackedExperiment[Cell]):
         first = cells[0]
         data = load(Source(first.graph, first.map, first.side, first.sample, first.landmarks))  # type: ignore[arg-type]
         if first.head == BASELINE:
-            return [baselines(data, cell) for cell in cells]
-        return learned(data, cells)
+            return [measure_baselines(data, cell) for cell in cells]
+        return train(data, cells)
 
     def tables(self, rows: list[Row]) -> list[Table]:
-        ranks = ranking(tables.Runs(rows))
+        ranks = rank_protocols(tables.Runs(rows))
         return [*tables.tables(rows), *([] if ranks is None else [ranks])]
 
     def figures(self, rows: list[Row]) -> list[Figure]:

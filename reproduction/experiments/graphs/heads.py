@@ -12,9 +12,9 @@ import trimetric as tm
 from trimetric.models.encoders import MLP, ActivationName
 
 UNITS = 128
-"""of the layers of the encoder, and of what a head reads"""
+"""width of the encoder's layers, and of a head's input"""
 INTERVALS = 256
-"""coordinates for heads of intervals, which have no parameters of their own: 16 groups of 16"""
+"""input width of interval heads, which have no parameters: 16 groups of 16"""
 CONCAVE = 5
 
 
@@ -24,20 +24,20 @@ class Head:
 
     about: str
     build: Callable[[int, bool], tm.Norm | tm.Distance]
-    """from the length of what it reads, and whether the graph is symmetric; one with tolls reads more"""
+    """from the width of its input and whether the graph is symmetric; a head with tolls has a wider input"""
     dim: int = UNITS
-    """of what it reads from an encoder"""
+    """width of its input, on top of an encoder"""
     units: int = UNITS
-    """of the hidden layers of the encoder"""
+    """width of the encoder's hidden layers"""
     metric: bool = True
     paper: bool = False
-    """whether the paper has it; without calibration under the paper's protocol, then"""
+    """whether it is one of the paper's; then it is not calibrated in the paper's protocol"""
     encoded: bool = False
-    """whether it makes sense only on top of an encoder, as the features have no coordinates for tolls"""
+    """whether it needs an encoder, because the features have no coordinates for tolls"""
     asymmetric: bool = False
-    """whether it is the same as WN where the graph is symmetric"""
+    """whether it is the same as WN if the graph is symmetric"""
     only: tuple[str, ...] = ()
-    """the graphs that it was made for; none for all"""
+    """the graphs on which it is run; empty for all"""
 
 
 def _wide(dim: int, symmetric: bool, *, form: str = "rectified") -> tm.NeuralMetric:
@@ -114,11 +114,21 @@ def make_model(
     seed: int,
     activation: ActivationName = "relu",
 ) -> tm.Siamese:
-    """A head on an encoder of so many layers, the last one linear; with none it reads the features."""
+    """Build a head on top of an encoder.
+
+    Args:
+        name: one of `HEADS`.
+        features: number of features of a node.
+        depth: layers of the encoder, the last one linear; with 0, the head reads the features.
+        symmetric: whether the graph is.
+        calibrated: whether the scale of the output is calibrated before training.
+        seed: of the initial weights.
+        activation: of the encoder.
+    """
     torch.manual_seed(seed)
     head = HEADS[name]
     if depth == 0 and head.encoded:
-        raise ValueError(f"depth: expected at least 1 below {name!r}, whose tolls are coordinates of its own, got 0")
+        raise ValueError(f"depth: expected at least 1 below {name!r}, whose tolls need coordinates of their own, got 0")
     distance = head.build(head.dim if depth else features, symmetric)
     if calibrated and not isinstance(distance, tm.Calibrated):
         distance = tm.Calibrated(distance)

@@ -12,7 +12,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from reproduction.experiments.graphs.data import ASYMMETRIC, SYMMETRIC
 from reproduction.experiments.graphs.heads import HEADS, PAPER
 from reproduction.experiments.graphs.tables import PROTOCOLS, Runs
-from reproduction.frame.figures import Figure
+from reproduction.frame.figures import Figure, add_legend
 from reproduction.frame.rows import Row
 
 COLORS = {
@@ -37,7 +37,7 @@ KINDS = {"symmetric": SYMMETRIC, "asymmetric": ASYMMETRIC}
 
 
 def figures(rows: list[Row]) -> list[Figure]:
-    """By kind of graph, for each protocol that there is; the quick one where there is no other."""
+    """Draw the curves by kind of graph, for each protocol that was run; the quick one only if there is no other."""
     runs = Runs(rows)
     protocols = [protocol for protocol in runs.protocols() if protocol != "quick"] or runs.protocols()
     drawn = []
@@ -65,7 +65,7 @@ def _by_pairs(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure
         line[0].set_ylabel("test MSE")
     for ax in axes[-1]:
         ax.set_xlabel("training pairs", fontsize=9)
-    _legend(plot)
+    add_legend(plot, plot.axes, HEADS)
     label = f"figure_{kind}_graph_learning_curves"
     return Figure(
         label=label,
@@ -87,7 +87,7 @@ def _lines(ax: Axes, runs: Runs, protocol: str, graph: str, depth: int) -> None:
                 points.append((size, cell.value, cell.spread or 0.0))
         if points:
             x, y, spread = zip(*points, strict=True)
-            # Bars of no length leave a logarithmic axis without limits.
+            # Error bars of length 0 leave a logarithmic axis without limits.
             ax.errorbar(x, y, yerr=spread if any(spread) else None, **_style(head), capsize=2, elinewidth=0.8)
     ax.set(xscale="log", yscale="log")
     sizes = runs.sizes(protocol)
@@ -97,7 +97,7 @@ def _lines(ax: Axes, runs: Runs, protocol: str, graph: str, depth: int) -> None:
 
 
 def _plain_numbers(ax: Axes) -> None:
-    """20 and 50 on a logarithmic axis, not powers of ten."""
+    """Label a logarithmic axis with numbers such as 20 and 50, not with powers of ten."""
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_minor_formatter(NullFormatter())
@@ -105,7 +105,7 @@ def _plain_numbers(ax: Axes) -> None:
 
 
 def _by_epoch(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure:
-    """With the most training pairs and the settings that validation chose."""
+    """Draw the errors with the most training pairs and the settings that validation chose."""
     size = max(runs.sizes(protocol))
     plot = Plot(figsize=(4.2 * len(graphs), 3.6), layout="constrained")
     axes = plot.subplots(1, len(graphs), squeeze=False)[0]
@@ -119,7 +119,7 @@ def _by_epoch(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure
         ax.set(title=graph, yscale="log", xlabel="epoch")
         _plain_numbers(ax)
     axes[0].set_ylabel("test MSE")
-    _legend(plot)
+    add_legend(plot, plot.axes, HEADS)
     return Figure(
         label=f"figure_{kind}_graph_epochs",
         title=f"{kind.capitalize()} graphs: test MSE by epoch with {size:,} pairs, {protocol} protocol",
@@ -127,14 +127,6 @@ def _by_epoch(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure
         plot=plot,
         stem=f"figure_{kind}_graph_epochs_{protocol}",
     )
-
-
-def _legend(plot: Plot) -> None:
-    """One beside all panels, with every head that any of them has."""
-    found = {label: handle for ax in plot.axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    names = [head for head in HEADS if head in found]
-    if names:
-        plot.legend([found[name] for name in names], names, fontsize=8, loc="outside right upper")
 
 
 def _style(head: str) -> dict[str, Any]:

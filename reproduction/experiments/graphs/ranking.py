@@ -1,4 +1,4 @@
-"""Whether a short protocol ranks the paper's heads as the paper's own does, where both were run."""
+"""Whether a short protocol ranks the paper's heads like the paper's own, where both were run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ DEPTH = 3
 SHORT = {"tenth": "as the paper's, with a tenth of the epochs", "fast": "ours, with the best decay by validation"}
 SAME = "pairs in the paper's order"
 APART = 0.05
-"""relative difference by the paper's protocol above which an order is more than a coin's toss"""
+"""relative difference by the paper's protocol above which an order is more than chance"""
 
 
-def ranking(runs: Runs) -> Table | None:
-    """The errors of the heads, each with its place, and how many pairs of heads come in the paper's order."""
+def rank_protocols(runs: Runs) -> Table | None:
+    """Tabulate the errors of the heads, each with its rank, and how many pairs of heads are in the paper's order."""
     cells: Cells = {}
     for graph in NAMES:
         for size in runs.sizes("paper"):
@@ -28,7 +28,7 @@ def ranking(runs: Runs) -> Table | None:
                     order = sorted(both, key=errors[own].__getitem__)
                     for head in both:
                         cells[_line(graph, size, own), head] = f"{errors[own][head]:.3g} ({order.index(head) + 1})"
-                cells[_line(graph, size, "paper"), SAME] = "what the others are compared with"
+                cells[_line(graph, size, "paper"), SAME] = "the reference"
                 cells[_line(graph, size, protocol), SAME] = _agreement(
                     [errors["paper"][head] for head in both], [errors[protocol][head] for head in both]
                 )
@@ -36,7 +36,7 @@ def ranking(runs: Runs) -> Table | None:
         return None
     return Table(
         label="table_graph_ranking",
-        title="The same ranks? Test MSE (and place) by the paper's protocol and by shorter ones",
+        title="The same ranks? Test MSE (and rank) by the paper's protocol and by shorter ones",
         corner="graph, training pairs, protocol",
         columns=[Column(name, better=None) for name in (*PAPER, SAME)],
         rows=list(dict.fromkeys(line for line, _ in cells)),

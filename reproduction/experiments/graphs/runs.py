@@ -1,4 +1,4 @@
-"""One run of the graph experiments: train on pairs, choose nothing, measure on pairs for testing."""
+"""One run of the graph experiments: train on pairs, and measure on test pairs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from trimetric.graphs import Accuracy, AffineBounds, landmark_bounds
 from trimetric.graphs.learning.comparison import predicted
 
 POINTS = 10
-"""of a learning curve"""
+"""points of a learning curve"""
 CHECKPOINTS = Path("out") / "graphs-checkpoints"
 LONG = 200
-"""epochs from which a run that is cut short goes on from a checkpoint"""
+"""epochs from which an interrupted run resumes from a checkpoint"""
 
 
-def baselines(data: Data, cell: Cell) -> list[Result]:
+def measure_baselines(data: Data, cell: Cell) -> list[Result]:
+    """Measure the statistics of the graph, and the errors of the landmark bounds."""
     sample, landmarks = data.sample, data.landmarks
     ends, lengths = sample.ends[sample.test_rows], sample.lengths[sample.test_rows]
     seen = sample.training_rows(cell.pairs)
@@ -48,7 +49,8 @@ def _accuracy(values: np.ndarray, lengths: np.ndarray, scale: float, epochs: int
     return [Result(f"{prefix}{name.replace('_', ' ')}", value, epochs) for name, value in accuracy.items()]
 
 
-def learned(data: Data, cells: list[Cell]) -> list[list[Result]]:
+def train(data: Data, cells: list[Cell]) -> list[list[Result]]:
+    """Train the models of cells that differ only in their seed; returns the results of each."""
     first, features = cells[0], data.features
     models = [
         make_model(
@@ -63,7 +65,7 @@ def learned(data: Data, cells: list[Cell]) -> list[list[Result]]:
         for cell in cells
     ]
     sample = data.sample
-    train, validation = data.pairs(sample.training_rows(first.pairs)), data.pairs(sample.validation_rows)
+    training, validation = data.pairs(sample.training_rows(first.pairs)), data.pairs(sample.validation_rows)
     test = data.pairs(sample.test_rows)
     config = tm.TrainingConfig(
         epochs=first.epochs,
@@ -86,9 +88,9 @@ def learned(data: Data, cells: list[Cell]) -> list[list[Result]]:
         "progress": "silent",
     }
     if len(cells) == 1:
-        histories = [tm.fit(models[0], *train, **shared)]
+        histories = [tm.fit(models[0], *training, **shared)]
     else:
-        histories = tm.fit_many(models, *train, seeds=[cell.seed for cell in cells], **shared)
+        histories = tm.fit_many(models, *training, seeds=[cell.seed for cell in cells], **shared)
     if file is not None:
         remove_checkpoint(file)
     return [_results(data, *run, len(cells)) for run in zip(cells, models, histories, strict=True)]

@@ -18,11 +18,11 @@ from reproduction.frame.tables import Column, Measured, Table, summarize
 Cells = dict[tuple[str, str], Measured | str | None]
 MOST = SIZES[-1]
 BOUNDS = {"landmarks": "lower", "affine fit": "affine"}
-"""columns of what landmarks say without training, the first a quasimetric"""
+"""columns of bounds from landmarks, which need no training; the first is a quasimetric"""
 PROTOCOLS = {
-    "fast": "our fast protocol: 20 epochs of AdamW, calibrated, a SiLU encoder, the rate down to 0 along a cosine",
+    "fast": "our fast protocol: 20 epochs of AdamW, calibrated, a SiLU encoder, the rate decays to 0 along a cosine",
     "paper": "the paper's protocol: 1000 epochs of Adam, the rate divided by 5 every 250",
-    "quick": "small grids, 400 steps: no comparison with the paper",
+    "quick": "small grids, 400 steps: not comparable with the paper",
 }
 
 
@@ -39,7 +39,11 @@ class Choice:
 
 
 class Runs:
-    """Rows by what stands for a cell of the table, so that each is found at once."""
+    """Rows grouped by cell of the table, so that each is found at once.
+
+    Args:
+        rows: of the ledger.
+    """
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self.groups: dict[tuple[str, str, str, int], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
@@ -56,7 +60,7 @@ class Runs:
         return sorted({key[3] for key in self.groups if key[0] == protocol})
 
     def depths(self, protocol: str, graphs: Collection[str]) -> list[int]:
-        """Those that were run with several numbers of training pairs on one of the graphs; all, if none was."""
+        """Depths that were run with several numbers of training pairs on one of the graphs; all depths if none was."""
         sizes: dict[tuple[int, str], set[int]] = defaultdict(set)
         for (own, graph, _, size), configs in self.groups.items():
             if own == protocol and graph in graphs:
@@ -67,7 +71,15 @@ class Runs:
     def choice(
         self, protocol: str, graph: str, head: str, pairs: int, where: Mapping[str, Any] | None = None
     ) -> Choice | None:
-        """The configuration with the smallest mean validation error over its seeds, among those asked for."""
+        """Choose the configuration with the smallest mean validation error over its seeds.
+
+        Args:
+            protocol: name of the protocol.
+            graph: name of the graph.
+            head: name of the head.
+            pairs: number of training pairs.
+            where: settings that the configuration must have.
+        """
         choices = []
         for rows in self.groups.get((protocol, graph, head, pairs), {}).values():
             settings = rows[0].settings
@@ -78,6 +90,7 @@ class Runs:
 
 
 def tables(rows: list[Row]) -> list[Table]:
+    """Make all tables."""
     runs = Runs(rows)
     results = [table for protocol in ("fast", "paper") for table in _of_protocol(rows, runs, protocol)]
     quick = _of_protocol(rows, runs, "quick") if "quick" in runs.protocols() else []
@@ -112,10 +125,10 @@ def _of_protocol(rows: list[Row], runs: Runs, protocol: str) -> list[Table]:
 
 _RESULTS = (
     f"Depth of the encoder and weight decay are chosen, among those that were run, on {held_out(SAMPLE):,} validation "
-    "pairs (small grids have 1,000), the error is that of as many others after the last epoch. MLPs and the affine fit "
-    "are no metrics. In the paper's protocol the paper's five heads start uncalibrated, else all are calibrated, the "
-    "MLP too. The landmark columns need no training. The road network of `to` is another city's than the paper's. See "
-    "deviations D29, D30, D31, D32 and D33."
+    "pairs (small grids have 1,000); the error is that of as many test pairs after the last epoch. MLPs and the affine "
+    "fit are not metrics. In the paper's protocol, the paper's five heads start uncalibrated; all others are "
+    "calibrated, including the MLP. The landmark columns need no training. The road network of `to` is that of a "
+    "different city. See deviations D29, D30, D31, D32 and D33."
 )
 
 
@@ -145,7 +158,7 @@ def _stats(rows: list[Row]) -> Table:
         other_data=frozenset(ROADS),
         note="Generated with seed 0. Largest distance and deviation are those of random pairs and match within 5 %. "
         + (f"Roads: {', '.join(maps)}, (c) OpenStreetMap contributors, ODbL. " if maps else "")
-        + "Data: seconds for pairs and landmarks, less where a run that was stopped went on. "
+        + "Data: seconds for pairs and landmarks, fewer if an interrupted run was resumed. "
         "The largest distance of 3dd: see the table of the paper's search. See deviation D29.",
     )
 
@@ -203,6 +216,7 @@ def _chosen(runs: Runs, protocol: str, size: int) -> Table:
 
 
 def notes(rows: list[Row]) -> list[str]:
+    """Write the best heads of each graph, and what is missing."""
     runs = Runs(rows)
     texts = [text for protocol in runs.protocols() if protocol != "quick" for text in _verdicts(runs, protocol)]
     if rows and not any(row.settings["graph"] in ROADS for row in rows):
@@ -211,7 +225,7 @@ def notes(rows: list[Row]) -> list[str]:
 
 
 def _verdicts(runs: Runs, protocol: str) -> list[str]:
-    """The metric and the plain network that validation prefers, beside the paper's best (on its test pairs)."""
+    """The metric and the plain network that validation prefers, next to the paper's best (on its test pairs)."""
     texts = []
     for graph in NAMES:
         found = {
@@ -229,8 +243,8 @@ def _verdicts(runs: Runs, protocol: str) -> list[str]:
                 for head, value in paper_values("table_graph_results").get(graph, {}).items()
                 if HEADS[head].metric == metric
             ]
-            beside = f" (paper {min(theirs):g})" if theirs else ""
-            parts.append(f"{what} {best} {cell.value:.3g}{beside}" if cell is not None else "")
+            reference = f" (paper {min(theirs):g})" if theirs else ""
+            parts.append(f"{what} {best} {cell.value:.3g}{reference}" if cell is not None else "")
         if parts:
             texts.append(f"{graph}, {protocol}: {', '.join(parts)}")
     return texts

@@ -1,9 +1,8 @@
 """The leaderboard: every head on one set of problems, with equal parameters and equal tuning (not in the paper).
 
 The nodes of a graph are learned embeddings, trained together with the head on pairs and their distances, as for a graph
-without features.  Each seed is another graph.  Every model is trained at each of the same learning rates, ends with the
-weights of its best validation error, and the rate is chosen by that error too; the test pairs are looked at once, after
-that.
+without features.  Each seed is a different graph.  Every model is trained at each of the same learning rates and keeps
+the weights of its best validation error, which also selects the rate; the test pairs are used once, after that.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from torch import Tensor
 
 import trimetric as tm
 from reproduction.experiments.leaderboard import plots, tables
-from reproduction.experiments.leaderboard.heads import HEADS, RECOMMENDED, make_model, parameters
+from reproduction.experiments.leaderboard.heads import HEADS, RECOMMENDED, count_parameters, make_model
 from reproduction.experiments.leaderboard.problems import PROBLEMS, Examples, examples
 from reproduction.frame.experiment import Result, Scale, StackedExperiment
 from reproduction.frame.figures import Figure
@@ -26,10 +25,10 @@ from reproduction.frame.rows import Row
 from reproduction.frame.tables import Table
 
 BATCHES = {1: 256, 3: 256, 8: 256, 24: 512, 70: 512, 100: 512}
-"""pairs a step, by the share of the pairs that there are"""
+"""pairs per step, by the percentage of pairs for training"""
 PLANE_BATCH = 64
 EVALUATIONS = 25
-"""of the validation error, evenly over a run"""
+"""number of times that the validation error is measured, evenly spaced over a run"""
 
 
 @dataclass(frozen=True)
@@ -38,10 +37,10 @@ class Cell:
 
     problem: str
     training: int
-    """pairs or vectors to train on, in the unit of the problem"""
+    """amount of training pairs or vectors, in the unit of the problem"""
     head: str
     rates: tuple[float, ...]
-    """learning rates that are tried"""
+    """learning rates to try"""
     steps: int
     seed: int
     batch_size: int
@@ -49,10 +48,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Config:
-    """How much is done."""
+    """A budget."""
 
     columns: tuple[tuple[str, int], ...]
-    """problems and what there is to train on, the most telling first"""
+    """problems and amounts of training data, the most informative first"""
     heads: tuple[str, ...]
     rates: tuple[float, ...]
     steps: int
@@ -63,7 +62,7 @@ _DIGRAPHS = ("dense", "sparse", "block", "city")
 
 
 def _columns(shares: tuple[int, ...], more: tuple[int, ...] = ()) -> tuple[tuple[str, int], ...]:
-    """Digraphs and the city, then the other problems, then further shares of the graphs."""
+    """List digraphs and the city, then the other problems, then further shares of the graphs."""
     others = [(name, size) for name, problem in PROBLEMS.items() for size in problem.trainings if problem.unit != "%"]
     repairs = [(name, 100) for name, problem in PROBLEMS.items() if problem.repairs]
     return (
@@ -102,7 +101,7 @@ class Leaderboard(StackedExperiment[Cell]):
     def run_batch(self, cells: list[Cell]) -> list[list[Result]]:
         first = cells[0]
         data = [examples(cell.problem, cell.training, cell.seed) for cell in cells]
-        trials = [list(trials) for trials in zip(*(_trained(cells, data, rate) for rate in first.rates), strict=True)]
+        trials = [list(trials) for trials in zip(*(_train(cells, data, rate) for rate in first.rates), strict=True)]
         return [_results(*run) for run in zip(cells, data, trials, strict=True)]
 
     def tables(self, rows: list[Row]) -> list[Table]:
@@ -124,14 +123,14 @@ class Trial(NamedTuple):
     step_ms: float
 
 
-def _trained(cells: list[Cell], data: list[Examples], rate: float) -> Iterator[Trial]:
-    """A trial of each cell at a rate, all trained at once."""
+def _train(cells: list[Cell], data: list[Examples], rate: float) -> Iterator[Trial]:
+    """Train a trial of each cell at a rate, all at once."""
     problem, steps = PROBLEMS[cells[0].problem], cells[0].steps
     models = [make_model(cell.head, problem, cell.seed) for cell in cells]
     pairs = len(data[0].train[1])
     batch = min(cells[0].batch_size, pairs)
-    steps_an_epoch = -(-pairs // batch)
-    epochs = max(1, round(steps / steps_an_epoch))
+    steps_per_epoch = -(-pairs // batch)
+    epochs = max(1, round(steps / steps_per_epoch))
     if problem.gamma is not None:
         for model, each in zip(models, data, strict=True):
             _calibrate_discounted(model, each, problem.gamma)
@@ -146,21 +145,21 @@ def _trained(cells: list[Cell], data: list[Examples], rate: float) -> Iterator[T
             batch_size=batch,
             learning_rate=rate,
             calibrate=problem.gamma is None,
-            patience=epochs,  # never stops, and ends with the best weights
+            patience=epochs,  # never stops early, and keeps the best weights
             validation_epochs=max(1, epochs // EVALUATIONS),
         ),
         progress="silent",
     )
     for model, history in zip(models, histories, strict=True):
         seconds = sum(epoch.seconds for epoch in history.epochs)
-        step_ms = 1000 * seconds / (epochs * steps_an_epoch * len(cells))
+        step_ms = 1000 * seconds / (epochs * steps_per_epoch * len(cells))
         validation = history.best_validation_mse
         yield Trial(rate, model, float("inf") if validation is None else validation, step_ms)
 
 
 @torch.no_grad()
 def _calibrate_discounted(model: tm.Siamese, data: Examples, gamma: float) -> None:
-    """Set the scale under a discount from the reachable pairs, as `fit` does where there is no discount."""
+    """Set the scale under a discount from the reachable pairs, as `fit` does without a discount."""
     pairs, discounts = data.train
     reachable = (discounts > 0).nonzero().squeeze(1)[:2048]
     ends = pairs[reachable]  # type: ignore[index]
@@ -179,7 +178,7 @@ def _results(cell: Cell, data: Examples, trials: list[Trial]) -> list[Result]:
     results = [
         Result("error", (predicted - targets).square().mean().item() / data.unit, cell.steps),
         Result("tried", {str(trial.rate): trial.validation for trial in trials}, cell.steps),
-        Result("parameters", parameters(best.model), cell.steps),
+        Result("parameters", count_parameters(best.model), cell.steps),
         Result("step ms", sum(trial.step_ms for trial in trials) / len(trials), cell.steps),
     ]
     if (nodes := PROBLEMS[cell.problem].nodes) is not None:
@@ -193,7 +192,7 @@ def _predicted(model: tm.Siamese, pairs: Any) -> Tensor:
 
 @torch.no_grad()
 def _all_pairs_ms(model: tm.Siamese, nodes: int) -> float:
-    """Of the second call: the first may compile."""
+    """Time the second call, because the first may compile."""
     tm.all_pairs(model, torch.arange(nodes))
     start = time.perf_counter()
     tm.all_pairs(model, torch.arange(nodes))

@@ -1,7 +1,7 @@
-"""The heads of the leaderboard, each in the size that gives its model as many parameters as the others have.
+"""The heads of the leaderboard, each sized so that all models have the same number of parameters.
 
-Counted is everything that is trained: the embeddings of the nodes (or the linear map of the plane) and the head.
-A head with few parameters of its own gets a longer embedding instead.
+Everything that is trained counts: the embeddings of the nodes (or the linear map of the plane) and the head.
+A head with few parameters gets a longer embedding.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from torch import nn
 import trimetric as tm
 from reproduction.experiments.leaderboard.problems import Problem
 
-NUMBERS_A_NODE = 64
-PLANE_BUDGET = 1030  # the least that a Wide Norm of 32 x 32 can do with
+PARAMETERS_PER_NODE = 64
+PLANE_BUDGET = 1030  # the fewest with which a Wide Norm of 32 x 32 is possible
 NODE_DIM, PLANE_DIM = 32, 6
-"""length of the embedding under a head that has parameters of its own"""
+"""length of the embedding below a head that has parameters"""
 
 Family = Literal["Euclidean", "Deep", "Wide", "Interval", "Poisson", "Residual", "Randers", "Landmark", "Mixed", "none"]
 Build = Callable[[int, int], tm.Norm | tm.Distance]
@@ -34,11 +34,11 @@ class Head:
     about: str
     family: Family
     build: Build
-    """from the length of the embedding, which it may overrule, and a size: the larger, the more parameters"""
+    """from the length of the embedding, which it may override, and a size: the larger, the more parameters"""
     plain: bool = True
-    """neither tolls nor a sum of others on top"""
+    """neither tolls nor a sum of other heads"""
     late: bool = False
-    """its cells come after those of all others: it is slow, or a combination that others turned out to beat"""
+    """its cells run after those of all others: it is slow, or a combination that turned out worse than others"""
 
 
 def _deep(dim: int, size: int) -> tm.DeepNorm:
@@ -54,7 +54,7 @@ def _interval(size: int) -> tm.IntervalQuasimetric:
 
 
 def _small_wide(size: int) -> tm.WideNorm:
-    """So small that nearly all parameters are left for the embedding."""
+    """A Wide Norm so small that nearly all parameters are left for the embedding."""
     return tm.WideNorm(16 * size, components=8, width=8)
 
 
@@ -71,7 +71,7 @@ def _three(size: int, residual: tm.ResidualMetric) -> tm.WideMetric:
 
 
 RECOMMENDED = "IQE + WN + MRN"
-"""what `tm.recommended` gives; written out below, since rows that were measured must not change with the default"""
+"""the head of `tm.recommended`, written out below because measured rows must not change with the default"""
 
 HEADS: dict[str, Head] = {
     head.name: head
@@ -105,7 +105,10 @@ HEADS: dict[str, Head] = {
             late=True,
         ),
         Head(
-            "MRN", "metric residual, as published but mended", "Residual", lambda _, size: tm.ResidualMetric(2 * size)
+            "MRN",
+            "metric residual, as published but corrected",
+            "Residual",
+            lambda _, size: tm.ResidualMetric(2 * size),
         ),
         Head(
             "MRN grouped",
@@ -183,7 +186,7 @@ HEADS: dict[str, Head] = {
         ),
         Head(
             "Toll IQE + WN 32x32",
-            "a Wide Norm of the usual size, and tolls",
+            "a Wide Norm of the default size, and tolls",
             "Mixed",
             lambda _, size: tm.TollMetric(tm.WideMetric([tm.WideNorm(size), tm.IntervalQuasimetric(size)])),
             plain=False,
@@ -200,32 +203,40 @@ HEADS: dict[str, Head] = {
 
 
 def is_metric(name: str) -> bool:
+    """Whether a head is a metric by construction."""
     return HEADS[name].family != "none"
 
 
 def budget(problem: Problem) -> int:
-    """Parameters that a model of this problem should have."""
-    return PLANE_BUDGET if problem.nodes is None else NUMBERS_A_NODE * problem.nodes
+    """The number of parameters that a model of this problem should have."""
+    return PLANE_BUDGET if problem.nodes is None else PARAMETERS_PER_NODE * problem.nodes
 
 
 def make_model(name: str, problem: Problem, seed: int) -> tm.Siamese:
-    """A new model; where the problem has a gamma it gives discounts."""
+    """Build a new model, which predicts discounts if the problem has a gamma.
+
+    Args:
+        name: one of `HEADS`.
+        problem: what it is trained on.
+        seed: of the initial weights.
+    """
     torch.manual_seed(seed)
     return _model(name, problem, size_of(name, problem))
 
 
-def parameters(model: nn.Module) -> int:
+def count_parameters(model: nn.Module) -> int:
+    """Count everything that is trained."""
     return sum(p.numel() for p in model.parameters())
 
 
 @cache
 def size_of(name: str, problem: Problem) -> int:
-    """The size whose number of parameters is nearest to the budget; the number grows with the size."""
+    """Find the size whose number of parameters is nearest to the budget; the number grows with the size."""
     wanted = budget(problem)
     with torch.random.fork_rng():
 
         def count(size: int) -> int:
-            return parameters(_model(name, problem, size))
+            return count_parameters(_model(name, problem, size))
 
         least, most = 1, 2
         while count(most) < wanted:

@@ -1,4 +1,4 @@
-"""The picture of the leaderboard: error against the training share, a panel a problem, a line a head."""
+"""The picture of the leaderboard: error against the training share, one panel per problem, one line per head."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def figures(rows: list[Row]) -> list[Figure]:
     found = columns(rows)
     if not found:
         return []
-    # A late head that lacks a column would seem to go straight through it.
+    # The line of a late head without some columns would misleadingly pass straight through them.
     enough = {True: all, False: any}
     heads = [head for head, each in HEADS.items() if enough[each.late](head in column.rows for column in found)]
     run = {column.problem for column in found}
@@ -73,7 +73,7 @@ def figures(rows: list[Row]) -> list[Figure]:
     return [
         Figure(
             label="figure_leaderboard",
-            title="The leaderboard: error against what there is to train on",
+            title="The leaderboard: error against the amount of training data",
             alt="A panel for each problem, with a line for each head: the error on pairs not trained on, over the "
             "variance of their distances, against the share of the pairs trained on; both axes are logarithmic.",
             plot=plot,
@@ -83,7 +83,7 @@ def figures(rows: list[Row]) -> list[Figure]:
 
 
 def _style(head: str) -> dict:
-    """The colour of the family; within it another stroke and marker for each head."""
+    """One color per family; within it, a different stroke and marker for each head."""
     kin = [name for name, each in HEADS.items() if each.family == HEADS[head].family]
     place = kin.index(head)
     return {
@@ -109,7 +109,7 @@ def _dress(ax: Axes, title: str, amounts: tuple[int, ...], unit: str) -> None:
 
 
 def _set_range(ax: Axes, errors: list[float]) -> None:
-    """That of the metrics: a network that came to nothing, or a spread down to 0, may leave the panel."""
+    """Set the range of the metrics: a network that failed to train, or a spread down to 0, may leave the panel."""
     if not errors:
         return
     least, most = min(errors) / 1.2, max(errors) * 1.2

@@ -1,7 +1,7 @@
 """The problems of the leaderboard: random digraphs, a city, unreachable pairs, matrices to repair, norms of the plane.
 
-Distances are scaled to mean 1.  Of a graph, a tenth of the ordered pairs is for testing, a hundredth for validation,
-the same ones for every training share, and the training pairs of a larger share contain those of a smaller one.
+Distances are scaled to mean 1.  A tenth of the ordered pairs of a graph is for testing and a hundredth for validation;
+they are the same for every training share, and the training pairs of a larger share contain those of a smaller one.
 """
 
 from __future__ import annotations
@@ -23,57 +23,58 @@ NODES = 300
 NEARNESS_NODES = 200
 CITY = (15, 20)
 GAMMA = 0.5
-"""the discount of a pair at the mean distance, where some pairs are unreachable"""
+"""the discount of a pair at the mean distance, for graphs with unreachable pairs"""
 TEST_SHARE, VALIDATION_SHARE = 0.1, 0.01
 
-Labelled = tuple[Pairs, Tensor]
+Labeled = tuple[Pairs, Tensor]
 Matrix = np.ndarray
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A family of distances, another for each seed."""
+    """A family of distances, a different one for each seed."""
 
     name: str
     about: str
     trainings: tuple[int, ...]
-    """how much there may be to train on, in `unit`"""
+    """amounts of training data, in `unit`"""
     unit: Literal["%", "vectors"]
     nodes: int | None
-    """None where the points are vectors of the plane"""
+    """None if the points are vectors of the plane"""
     matrix: Callable[[np.random.Generator], Matrix] | None = None
     repairs: bool = False
-    """the pairs to train on are all there are, and the error is how far the nearest metric found is from them"""
+    """whether it trains on all pairs, and the error is the distance of the metric that was found from the matrix"""
     gamma: float | None = None
-    """of the discount that is learned in the place of a distance"""
+    """base of the discount that is learned instead of a distance"""
 
     def column(self, training: int) -> str:
+        """The name of the column with this much training data."""
         return f"{self.name} {training} {self.unit}"
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Pairs with distances (with discounts, where the problem has a gamma)."""
+    """Pairs with distances (with discounts, if the problem has a gamma)."""
 
-    train: Labelled
-    validation: Labelled
-    test: Labelled
+    train: Labeled
+    validation: Labeled
+    test: Labeled
     unit: float
-    """what a mean squared error on the test pairs is divided by"""
+    """the mean squared error on the test pairs is divided by this"""
 
 
 def dense(generator: np.random.Generator) -> Matrix:
-    """A fifth of all arcs, weights in U(0.05, 1): most of a distance is getting away and getting in."""
+    """A fifth of all arcs, weights in U(0.05, 1): most of a distance is leaving the start and reaching the end."""
     return _closed(_with_cycle(_arcs(generator, np.full((NODES, NODES), 0.2)), generator))
 
 
 def sparse(generator: np.random.Generator) -> Matrix:
-    """About four arcs a node."""
+    """About four arcs per node."""
     return _closed(_with_cycle(_arcs(generator, np.full((NODES, NODES), 3 / NODES)), generator))
 
 
 def block(generator: np.random.Generator) -> Matrix:
-    """Six communities: a fifth of the arcs inside, one in 500 between."""
+    """Six communities: a fifth of the possible arcs inside, one in 500 between."""
     community = _communities(generator)
     inside = community[:, None] == community
     return _closed(_with_cycle(_arcs(generator, np.where(inside, 0.2, 0.002)), generator))
@@ -82,7 +83,7 @@ def block(generator: np.random.Generator) -> Matrix:
 def city(generator: np.random.Generator) -> Matrix:
     """A grid whose streets are one-way, each in a random direction, within a two-way ring road.
 
-    Every street ends at the ring, which is strongly connected, and so is the whole.
+    Every street ends at the ring, which is strongly connected; so the whole grid is, too.
     """
     rows, columns = CITY
     crossings = np.arange(NODES).reshape(rows, columns)
@@ -127,8 +128,8 @@ SHARES = (1, 3, 8, 24, 70)
 PROBLEMS: dict[str, Problem] = {
     problem.name: problem
     for problem in (
-        Problem("dense", "a random digraph of 60 arcs a node", SHARES, "%", NODES, dense),
-        Problem("sparse", "a random digraph of 4 arcs a node", SHARES, "%", NODES, sparse),
+        Problem("dense", "a random digraph of 60 arcs per node", SHARES, "%", NODES, dense),
+        Problem("sparse", "a random digraph of 4 arcs per node", SHARES, "%", NODES, sparse),
         Problem("block", "six communities with few arcs between them", SHARES, "%", NODES, block),
         Problem("city", "a grid of one-way streets within a ring road", SHARES, "%", NODES, city),
         Problem("unreachable", "communities with no way back", SHARES, "%", NODES, unreachable, gamma=GAMMA),
@@ -141,20 +142,26 @@ PROBLEMS: dict[str, Problem] = {
 
 
 def examples(name: str, training: int, seed: int) -> Examples:
-    """The pairs of a problem and a seed, with so much to train on."""
+    """Draw the pairs of a problem.
+
+    Args:
+        name: one of `PROBLEMS`.
+        training: amount of training data, in the unit of the problem.
+        seed: each is a different distance.
+    """
     problem = PROBLEMS[name]
     if problem.nodes is None:
         return _of_the_plane(name.removeprefix("norm "), training, seed)
     matrix = distances(name, seed)
     pairs = (~torch.eye(problem.nodes, dtype=torch.bool)).nonzero()
     if problem.repairs:
-        labelled = _labelled(matrix, pairs)
-        return Examples(labelled, labelled, labelled, labelled[1].square().mean().item())
+        labeled = _labeled(matrix, pairs)
+        return Examples(labeled, labeled, labeled, labeled[1].square().mean().item())
     pairs = pairs[torch.randperm(len(pairs), generator=torch.Generator().manual_seed(seed))]
     if problem.gamma is not None:
         matrix = problem.gamma**matrix
     sizes = [int(share * len(pairs)) for share in (TEST_SHARE, VALIDATION_SHARE, training / 100)]
-    test, validation, train = (_labelled(matrix, part) for part in pairs[: sum(sizes)].split(sizes))
+    test, validation, train = (_labeled(matrix, part) for part in pairs[: sum(sizes)].split(sizes))
     return Examples(train, validation, test, test[1].var().item())
 
 
@@ -171,14 +178,14 @@ def distances(name: str, seed: int) -> Tensor:
 
 
 def _of_the_plane(kind: str, size: int, seed: int) -> Examples:
-    """Tested on other directions at half the length, the length and twice the length that there is to train on."""
+    """Draw vectors; the test vectors have other directions, and lengths of half, once and twice the training length."""
     data = dataset(kind, size, seed)
     ends = [torch.cat([pairs[i] for pairs, _ in data.test.values()]) for i in (0, 1)]
     targets = torch.cat([targets for _, targets in data.test.values()])
     return Examples(data.train, data.validation, ((ends[0], ends[1]), targets), targets.var().item())
 
 
-def _labelled(matrix: Tensor, pairs: Tensor) -> Labelled:
+def _labeled(matrix: Tensor, pairs: Tensor) -> Labeled:
     return pairs, matrix[pairs[:, 0], pairs[:, 1]]
 
 
@@ -187,12 +194,12 @@ def _communities(generator: np.random.Generator) -> np.ndarray:
 
 
 def _arcs(generator: np.random.Generator, chance: Matrix) -> Matrix:
-    """Weights in U(0.05, 1), of each arc with its chance; 0 is no arc."""
+    """Draw each arc with its probability, and a weight in U(0.05, 1); 0 is no arc."""
     return np.where(generator.random(chance.shape) < chance, generator.uniform(0.05, 1, size=chance.shape), 0)
 
 
 def _with_cycle(weights: Matrix, generator: np.random.Generator) -> Matrix:
-    """With arcs of weight 1 around a cycle through all nodes where it has none, so that every pair has a way."""
+    """Add missing arcs, of weight 1, of a cycle through all nodes, so that every pair is connected."""
     tour = generator.permutation(len(weights))
     ahead = np.roll(tour, -1)
     weights[tour, ahead] = np.where(weights[tour, ahead] > 0, weights[tour, ahead], 1)

@@ -1,4 +1,4 @@
-"""Errors by column and head, from the rows of the leaderboard: who leads, and by how much."""
+"""Errors by column and head, from the rows of the leaderboard: which head leads, and by how much."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Effort = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Column:
-    """A problem and how much there is to train on: the rows of the largest effort, by head and seed."""
+class Scores:
+    """One column, a problem and an amount of training data: the rows of the largest effort, by head and seed."""
 
     problem: str
     training: int
@@ -29,26 +29,28 @@ class Column:
 
     @property
     def name(self) -> str:
+        """The name of the column."""
         return PROBLEMS[self.problem].column(self.training)
 
     def errors(self, head: str) -> dict[int, float]:
+        """The errors of a head by seed."""
         return {seed: float(row.value) for seed, row in self.rows[head].items()}
 
     def mean(self, head: str) -> float:
-        """Over the seeds; infinite where one of them came to nothing."""
+        """The mean error of a head over the seeds; infinite if one of them is not a number."""
         mean = statistics.fmean(self.errors(head).values())
         return math.inf if math.isnan(mean) else mean
 
     def rank(self, head: str) -> int:
-        """1 + the number of better heads."""
+        """One more than the number of better heads."""
         return 1 + sum(self.mean(other) < self.mean(head) for other in self.rows)
 
     def order(self, wanted: Callable[[str], bool] = is_metric) -> list[str]:
-        """The wanted heads, the best first; by default all metrics."""
+        """Sort the wanted heads, the best first; by default all metrics."""
         return sorted(filter(wanted, self.rows), key=self.mean)
 
     def least(self) -> float:
-        """The least error of a metric."""
+        """The smallest error of a metric."""
         return min((self.mean(head) for head in self.order()), default=math.nan)
 
     def clear(self, better: str, worse: str) -> bool:
@@ -60,8 +62,8 @@ class Column:
         return statistics.fmean(differences) > 2 * statistics.stdev(differences) / math.sqrt(len(differences))
 
 
-def columns(rows: list[Row]) -> list[Column]:
-    """Whatever columns there are, in the order of the problems."""
+def columns(rows: list[Row]) -> list[Scores]:
+    """Collect the columns that have rows, in the order of the problems."""
     efforts: dict[tuple[str, int], dict[Effort, dict[str, dict[int, Row]]]] = {}
     for row in pick(rows, "error", {}):
         settings = row.settings
@@ -69,7 +71,7 @@ def columns(rows: list[Row]) -> list[Column]:
         by_effort = efforts.setdefault((settings["problem"], settings["training"]), {})
         by_effort.setdefault(effort, {}).setdefault(settings["head"], {})[row.seed] = row
     return [
-        Column(name, training, effort, by_effort[effort])
+        Scores(name, training, effort, by_effort[effort])
         for name, problem in PROBLEMS.items()
         for training in problem.trainings
         if (by_effort := efforts.get((name, training)))
@@ -77,11 +79,11 @@ def columns(rows: list[Row]) -> list[Column]:
     ]
 
 
-def complete(found: Iterable[Column]) -> list[Column]:
-    """The columns of the largest effort that hold every head it was spent on, but for late ones.
+def complete(found: Iterable[Scores]) -> list[Scores]:
+    """Select the columns of the largest effort that have every head of that effort, except late ones.
 
-    A sweep that was cut short within a column would else flatter the heads that came first.  Each holds the same heads,
-    so that a rank means the same in all: a late head that some column lacks is left out of the others.
+    Otherwise an interrupted sweep would favor the heads that ran first.  All selected columns have the same heads, so
+    that a rank means the same in each: a late head that is missing in one column is left out of the others.
     """
     found = list(found)
     largest = max((column.effort for column in found), default=None)
@@ -92,21 +94,28 @@ def complete(found: Iterable[Column]) -> list[Column]:
     return [replace(column, rows={head: column.rows[head] for head in common}) for column in whole]
 
 
-def times_the_best(found: list[Column], head: str) -> float | None:
-    """The geometric mean, over the columns that have the head, of its error over the least of a metric."""
+def times_the_best(found: list[Scores], head: str) -> float | None:
+    """The geometric mean, over the columns with the head, of its error divided by the smallest error of a metric."""
     ratios = [column.mean(head) / column.least() for column in found if head in column.rows]
     if not ratios or not all(0 < ratio < math.inf for ratio in ratios):
         return None
     return statistics.geometric_mean(ratios)
 
 
-def mean_rank(found: list[Column], head: str) -> float | None:
+def mean_rank(found: list[Scores], head: str) -> float | None:
+    """The mean rank of a head over the columns that have it."""
     ranks = [column.rank(head) for column in found if head in column.rows]
     return statistics.fmean(ranks) if ranks else None
 
 
-def resampled_firsts(found: list[Column], head: str, *, draws: int = 200) -> float:
-    """The share of draws, with replacement, of the seeds that all have, in which the head has the best mean rank."""
+def resampled_firsts(found: list[Scores], head: str, *, draws: int = 200) -> float:
+    """Resample the seeds that all heads have, with replacement; returns the share of draws that the head wins.
+
+    Args:
+        found: complete columns.
+        head: wins a draw if it has the best mean rank.
+        draws: number of draws.
+    """
     heads = list(found[0].rows)
     seeds = sorted(set.intersection(*({*own} for column in found for own in column.rows.values())))
     if not seeds:
@@ -120,7 +129,7 @@ def resampled_firsts(found: list[Column], head: str, *, draws: int = 200) -> flo
 
 
 def timing(rows: list[Row], metric: str, head: str) -> float | None:
-    """The median over the graphs of 300 nodes, of the runs that were trained longest."""
+    """The median of a time over the graphs of 300 nodes, of the runs that were trained longest."""
     graphs = [name for name, problem in PROBLEMS.items() if problem.nodes and not problem.repairs]
     found = [row for row in pick(rows, metric, {"head": head}) if row.settings["problem"] in graphs]
     longest = max((row.epochs for row in found), default=0)

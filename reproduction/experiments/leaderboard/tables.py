@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from reproduction.experiments.leaderboard.heads import HEADS, RECOMMENDED, is_metric
 from reproduction.experiments.leaderboard.problems import PROBLEMS, SHARES
-from reproduction.experiments.leaderboard.scores import Column as Scores
 from reproduction.experiments.leaderboard.scores import (
+    Scores,
     columns,
     complete,
     mean_rank,
@@ -53,6 +53,7 @@ GROUPS: dict[str, Callable[[Scores], bool]] = {
 
 
 def tables(rows: list[Row]) -> list[Table]:
+    """Make all tables."""
     found = columns(rows)
     return [_ranks(rows, found), _which(rows, found), _leaders(found), *_errors(found)]
 
@@ -79,11 +80,11 @@ def _ranks(rows: list[Row], found: list[Scores]) -> Table:
         columns=[Column(name, better=None) for name in names],
         rows=heads,
         cells=cells,
-        note="Rank 1 is the least mean error over the seeds; the MLP is no metric and is ranked with the rest. leads: "
-        "columns in which it is the best metric. x best: geometric mean of its error over that of the best metric of "
-        "the column. parameters: embeddings and head, on graphs of 300 nodes. Times are rough, taken during the sweep "
-        "on a machine that may have been busy: a training step on 256 or 512 pairs (share of one model in a "
-        f"batch of all seeds, one thread), and all 300 x 300 distances. {_of_the_default(whole)}"
+        note="Rank 1 is the smallest mean error over the seeds; the MLP is not a metric but is ranked with the rest. "
+        "leads: columns in which it is the best metric. x best: geometric mean of its error over that of the best "
+        "metric of the column. parameters: embeddings and head, on graphs of 300 nodes. Times are rough, measured "
+        "during the sweep on a machine that may have been busy: a training step on 256 or 512 pairs (share of one "
+        f"model in a batch of all seeds, one thread), and all 300 x 300 distances. {_of_the_default(whole)}"
         f"{_missing(found, whole)}The heads: " + "; ".join(f"{head}, {HEADS[head].about}" for head in HEADS) + ".",
     )
 
@@ -103,9 +104,9 @@ def _which(rows: list[Row], found: list[Scores]) -> Table:
         cells[situation, "use"] = f"{order[0]} ({factors[order[0]]:.2f})"
         cells[situation, "then"] = ", ".join(f"{head} ({factors[head]:.2f})" for head in order[1:3])
         cells[situation, "cheapest within 10 %"] = cheapest
-        cells[situation, "MLP, no metric"] = _number(factors.get("MLP"), ".2f")
+        cells[situation, "MLP, not a metric"] = _number(factors.get("MLP"), ".2f")
         cells[situation, "columns"] = str(len(chosen))
-    names = ["use", "then", "cheapest within 10 %", "MLP, no metric", "columns"]
+    names = ["use", "then", "cheapest within 10 %", "MLP, not a metric", "columns"]
     return Table(
         label="table_leaderboard_which",
         title="Which head to use when",
@@ -142,26 +143,27 @@ def _leaders(found: list[Scores]) -> Table:
 
 
 def notes(rows: list[Row]) -> list[str]:
+    """Write where the default ranks, and which claims hold."""
     found = columns(rows)
     return [text for text in (_of_the_default(complete(found)).strip(), *_claims(found)) if text]
 
 
 def _of_the_default(whole: list[Scores]) -> str:
-    """How sure its place is, for the first few heads are close to each other."""
+    """Say how certain its rank is, because the first few heads are close to each other."""
     if not whole or RECOMMENDED not in whole[0].rows:
         return ""
     heads = sorted(whole[0].rows, key=lambda head: mean_rank(whole, head) or 0)
     share = resampled_firsts(whole, RECOMMENDED)
     return (
-        f"tm.recommended ({RECOMMENDED}) is number {heads.index(RECOMMENDED) + 1} of {len(heads)} by its mean rank, "
+        f"tm.recommended ({RECOMMENDED}) is number {heads.index(RECOMMENDED) + 1} of {len(heads)} by mean rank, "
         f"{mean_rank(whole, RECOMMENDED):.2f}; the first five are "
         + ", ".join(f"{head} {mean_rank(whole, head):.2f}" for head in heads[:5])
-        + f". With seeds drawn again, with replacement, it is the first in {share:.0%} of 200 draws. "
+        + f". With seeds resampled with replacement, it comes first in {share:.0%} of 200 draws. "
     )
 
 
 def _claims(found: list[Scores]) -> list[str]:
-    """Whether interval quasimetrics lead with little data and Deep Norms with much, among plain heads."""
+    """Check whether interval quasimetrics lead with little data and Deep Norms with much, among plain heads."""
     claims = (("IQE leads with little data", "Interval", (1, 3)), ("Deep Norm leads with 70 %", "Deep", (70,)))
     texts = []
     for claim, family, shares in claims:
@@ -212,7 +214,7 @@ def _error_table(title: str, names: list[str], found: list[Scores]) -> Table:
         columns=[Column(PROBLEMS[name].column(size)) for name in names for size in PROBLEMS[name].trainings],
         rows=[head for head in HEADS if head in there],
         cells=cells,
-        note=f"Error: {unit}; mean over seeds, each another distance.{discounted}",
+        note=f"Error: {unit}; mean over seeds, each a different distance.{discounted}",
         trained_in="steps",
     )
 
@@ -223,7 +225,7 @@ def _parameters(rows: list[Row], head: str) -> str:
 
 
 def _missing(found: list[Scores], whole: list[Scores]) -> str:
-    """What a sweep that is under way has not done yet."""
+    """Say what an unfinished sweep has not done yet."""
     left = len(found) - len(whole)
     late = [head for head, each in HEADS.items() if each.late and any(head not in column.rows for column in whole)]
     texts = [f"Columns that are not complete and do not count: {left}. "] if left else []

@@ -10,8 +10,14 @@ READINGS = ("S", "A", "S mirrored", "A open")
 """symmetric with noise on each entry, asymmetric on a one-way torus; then the other reading of each"""
 
 
-def matrix(reading: str, n: int, seed: int) -> np.ndarray:
-    """A matrix that breaks the triangle inequality.  "S" itself is not quite symmetric, as its noise is not."""
+def make_matrix(reading: str, n: int, seed: int) -> np.ndarray:
+    """Draw a matrix that breaks the triangle inequality.
+
+    Args:
+        reading: one of `READINGS`; "S" itself is not quite symmetric, because its noise is not.
+        n: number of objects.
+        seed: of the matrix.
+    """
     generator = np.random.default_rng([seed, READINGS.index(reading)])
     if reading.startswith("S"):
         return _symmetric(generator, n, mirrored=reading == "S mirrored")

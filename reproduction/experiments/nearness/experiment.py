@@ -14,7 +14,7 @@ import torch
 
 import trimetric as tm
 from reproduction.experiments.nearness import plots
-from reproduction.experiments.nearness.data import is_symmetric, matrix
+from reproduction.experiments.nearness.data import is_symmetric, make_matrix
 from reproduction.experiments.nearness.models import MODELS, RECIPES, make_model
 from reproduction.frame.experiment import Experiment, Result, Scale, key_of
 from reproduction.frame.figures import Figure
@@ -29,11 +29,11 @@ from trimetric.nearness.result import COUNT_TOLERANCE
 SOLVERS = ("TF", "exact", "landmarks")
 NAMES = ("TF", "Eucl", "WN", "DN", "WN rectified", "landmarks", "exact")
 MEASUREMENTS = 100
-"""points of a learning curve"""
+"""number of points of a learning curve"""
 COMPILES = 100 * 512
-"""epochs times width from which compiling pays"""
+"""epochs times width from which compiling pays off"""
 CHECKPOINTS = Path("out") / "nearness-checkpoints"
-"""runs take up to an hour: one that is cut short goes on from here"""
+"""runs take up to an hour; an interrupted one resumes from here"""
 
 
 WORDS = {
@@ -41,31 +41,31 @@ WORDS = {
     "paper": "the paper's recipe",
 }
 MAIN_READINGS = ("S", "A")
-"""of the recipe of the data, those nearest to the paper's numbers (deviation D17)"""
+"""the readings of the data's recipe that come nearest to the paper's numbers (deviation D17)"""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One way to one matrix."""
+    """One method on one matrix."""
 
     reading: str
     n: int
     method: str
     seed: int
     width: int = 0
-    """of the layers of a Deep Norm; the other sizes are in proportion, and the paper's for 512"""
+    """width of a Deep Norm's layers; the other sizes are proportional, and 512 gives the paper's"""
     epochs: int = 0
     recipe: str = ""
 
 
 @dataclass(frozen=True)
 class Config:
-    """How much is done."""
+    """A budget."""
 
     n: int
     width: int
     epochs: dict[str, dict[str, int]]
-    """of each model, by recipe"""
+    """epochs of each model, by recipe"""
     seeds: tuple[int, ...]
     readings: tuple[str, ...]
 
@@ -86,7 +86,7 @@ CONFIGS: dict[Scale, Config] = {
 
 
 class Nearness(Experiment[Cell]):
-    """The table of the paper with the exact optimum beside it, and the learning curves."""
+    """The table of the paper next to the exact optimum, and the learning curves."""
 
     name: ClassVar[str] = "nearness"
 
@@ -100,13 +100,13 @@ class Nearness(Experiment[Cell]):
         ]
         cells = [
             Cell(reading, config.n, method, seed, width, epochs, recipe)
-            # Seed by seed, so that a sweep which is cut short has something of each model.
+            # Seed by seed, so that an interrupted sweep has something of each model.
             for seed in seeds or config.seeds
             for method, width, epochs, recipe in runs
             for reading in config.readings
             if not (method == "WN rectified" and is_symmetric(reading))  # the symmetric Wide Norm has one form
         ]
-        # What takes minutes first; last the readings that are further from the paper's numbers, and what takes hours.
+        # First what takes minutes; last the readings that are farther from the paper's numbers, and what takes hours.
         return sorted(
             cells,
             key=lambda cell: (
@@ -118,7 +118,7 @@ class Nearness(Experiment[Cell]):
         )
 
     def run(self, cell: Cell) -> list[Result]:
-        distances = matrix(cell.reading, cell.n, cell.seed)
+        distances = make_matrix(cell.reading, cell.n, cell.seed)
         return _solve(cell, distances) if cell.method in SOLVERS else _learn(cell, distances)
 
     def tables(self, rows: list[Row]) -> list[Table]:
@@ -154,7 +154,7 @@ def _solve(cell: Cell, distances: np.ndarray) -> list[Result]:
         learned = nearest_metric(target, symmetric=symmetric, method="learned")
         return [*_measures(learned.matrix, distances), Result("seconds", learned.seconds)]
     found = nearest_metric(target, symmetric=symmetric, method="dykstra", tolerance=0, max_rounds=PAPER_SWEEPS)
-    # The paper judges the matrix as it is after the last sweep.
+    # The paper measures the matrix as it is after the last sweep.
     repaired = Result("J repaired", _distortion(found.matrix, distances))
     return [*_measures(found.unrepaired, distances), repaired, Result("gap", found.gap)]
 
@@ -206,12 +206,12 @@ def _measures(x: np.ndarray, distances: np.ndarray) -> list[Result]:
 
 
 def _recipes(rows: list[Row]) -> list[str]:
-    """Those that were run, ours first."""
+    """The recipes that were run, ours first."""
     return [name for name in WORDS if any(row.settings["recipe"] == name for row in rows)] or ["paper"]
 
 
 def _runs_behind(rows: list[Row]) -> list[str]:
-    """How many seeds and epochs each cell of the first table has, for they need not be the same."""
+    """Say how many seeds and epochs each cell of the first table has, because they may differ."""
     table = _table(rows, "S", "A", _recipes(rows)[0], "")
     texts = []
     for mark in ("S", "A"):

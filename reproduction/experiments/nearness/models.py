@@ -14,12 +14,20 @@ RECIPES = {
     "paper": tm.TrainingConfig(learning_rate=1e-3, schedule="thirds", batch_size=1000, calibrate=False),
     "rows": tm.TrainingConfig(learning_rate=1.5e-3, schedule="cosine", batch_size=1000),
 }
-"""1e-3, 3e-4 and 1e-4 for a third of the epochs each; and ours, whose points start as rows of the matrix, calibrated,
-with a cosine from 1.5e-3"""
+"""the paper's: 1e-3, 3e-4 and 1e-4 for a third of the epochs each; ours: points start as rows of the matrix,
+calibrated, with a cosine schedule from 1.5e-3"""
 
 
 def make_model(method: str, recipe: str, width: int, distances: np.ndarray, *, symmetric: bool) -> tm.Siamese:
-    """An embedding of the objects and the paper's head; its layers are `width` wide, in the paper 512."""
+    """Build an embedding of the objects with one of the paper's heads.
+
+    Args:
+        method: one of `MODELS`.
+        recipe: one of `RECIPES`.
+        width: of the layers; 512 in the paper.
+        distances: the matrix, (n, n).
+        symmetric: whether the model is.
+    """
     head = _head(method, width, symmetric)
     points = nn.Embedding(len(distances), head.dim)
     if recipe == "rows":

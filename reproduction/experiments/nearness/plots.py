@@ -1,4 +1,4 @@
-"""Learning curves of metric nearness, with the exact optimum as the floor that none can go below."""
+"""Learning curves of metric nearness, with the exact optimum, which is a lower bound."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reproduction.frame.rows import Row, longest_trained, pick
 
 COLORS = {"Eucl": "#7f8c8d", "WN": "#2e8b57", "DN": "#c0392b", "WN rectified": "#8e44ad"}
 TOP = 0.5
-"""of the axis: a matrix of zeros has J = 1, so what lies far above tells nothing"""
+"""upper end of the axis: a matrix of zeros has J = 1, so values far above are not informative"""
 NAMES = {
     "S": "symmetric",
     "A": "asymmetric",
@@ -21,7 +21,7 @@ NAMES = {
 
 
 def figures(rows: list[Row]) -> list[Figure]:
-    """One figure; a panel for each kind of matrix that was trained on."""
+    """Draw one figure with a panel for each kind of matrix that was run."""
     n = max((row.settings["n"] for row in rows), default=0)
     curves = pick(rows, "curve", {"n": n})
     readings = [reading for reading in NAMES if any(row.settings["reading"] == reading for row in curves)]
@@ -34,8 +34,8 @@ def figures(rows: list[Row]) -> list[Figure]:
         Figure(
             label="figure_mn_curves",
             title=f"Metric nearness of {n} objects: J by epoch (mean over seeds; dashed: our recipe)",
-            alt="Learning curves of the Euclidean embedding, the Wide Norm and the Deep Norm Neural Metrics; level "
-            "lines mark learned landmarks, the exact optimum and triangle fixing, which nearly coincide.",
+            alt="Learning curves of the Euclidean embedding, the Wide Norm and the Deep Norm Neural Metrics; "
+            "horizontal lines mark learned landmarks, the exact optimum and triangle fixing, which nearly coincide.",
             plot=plot,
             stem="figure_mn_curves",
         )
@@ -56,7 +56,7 @@ def _panel(ax: Axes, rows: list[Row], reading: str, n: int) -> None:
             seeds |= {row.seed for row in chosen}
             ax.plot(epochs, values.mean(axis=0), style, color=color, label=label, linewidth=1.4)
     for method, style, color in (("landmarks", "-", "#2980b9"), ("exact", ":", "black"), ("TF", "-.", "black")):
-        # Of the same matrices as the curves: the optimum of others may lie above or below.
+        # For the same matrices as the curves: the optimum of others may be above or below.
         level = [row for row in pick(rows, "J", {"reading": reading, "method": method, "n": n}) if row.seed in seeds]
         if level:
             mean = float(np.mean([row.value for row in level]))

@@ -1,4 +1,4 @@
-"""What the paper says of norms of the plane, judged by our rows."""
+"""The paper's claims about norms of the plane, checked with our rows."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from reproduction.frame.paper import paper_values
 
 WIDE = ("WN", "WN rectified")
 Error = Callable[[str, int, str, str], float | None]
-"""the mean test error on a kind of norm, from so many vectors, of a model, at a norm value; None without runs"""
+"""the mean test error by kind of norm, number of training vectors, model and norm value; None without runs"""
 
 
 def claims(protocols: dict[str, Error]) -> list[str]:
-    """A sentence for each claim; those without runs are left out.
+    """Write a sentence for each claim; claims without runs are left out.
 
-    All are judged by the first protocol; who wins on square and diamond by every one.
+    Args:
+        protocols: errors by name of the protocol.  All claims are checked with the first; which model wins on square
+            and diamond, with every one.
     """
     first = next(iter(protocols.values()))
     corners = [text for name, error in protocols.items() if (text := _corners(error, name))]
@@ -24,7 +26,7 @@ def claims(protocols: dict[str, Error]) -> list[str]:
 
 
 def _other_values(error: Error) -> str | None:
-    """At half the norm a homogeneous model has a quarter of the squared error; one that is not has any."""
+    """At half the norm, a homogeneous model has a quarter of the squared error; another model may have any error."""
     growth: dict[str, list[float]] = {"DN": [], "MLP": []}
     for model, kind, size in itertools.product(growth, KINDS, SIZES):
         half, whole = error(kind, size, model, "0.5"), error(kind, size, model, "1")
@@ -35,14 +37,14 @@ def _other_values(error: Error) -> str | None:
     deep, mlp = growth["DN"], growth["MLP"]
     verdict = "holds" if max(deep) < 1 < min(mlp) else "fails"
     return (
-        f'"Metrics generalise to other norm values and the MLP does not" {verdict}: from norm value 1 to 0.5 the error '
+        f'"Metrics generalize to other norm values and the MLP does not" {verdict}: from norm value 1 to 0.5 the error '
         f"of a Deep Norm becomes {min(deep):.2g} to {max(deep):.2g} times itself, that of the MLP {min(mlp):.2g} to "
         f"{max(mlp):.2g} times."
     )
 
 
 def _corners(error: Error, protocol: str) -> str | None:
-    """Whether Wide Norms have the least error on square and diamond, among the models of the protocol."""
+    """Check whether Wide Norms have the smallest error on square and diamond, among the models of the protocol."""
     won, lost = [], []
     for kind, size in itertools.product(("square", "diamond"), SIZES):
         found = {model: error(kind, size, model, "1") for model in ("Maha", "DN", *WIDE, "MLP")}
@@ -59,7 +61,7 @@ def _corners(error: Error, protocol: str) -> str | None:
 
 
 def _rectified(error: Error) -> str | None:
-    """The rectified form against the paper's number for its own asymmetric one."""
+    """Compare the rectified form with the paper's number for its own asymmetric form."""
     printed = paper_values("table_2d_norm_results")
     found = {size: error("asym", size, "WN rectified", "1") for size in SIZES}
     parts = [

@@ -1,9 +1,9 @@
-"""Norms of the plane: who learns the norm of a convex hull from few vectors, and knows it at other lengths (2.5, C).
+"""Norms of the plane: learn the norm of a convex hull from few vectors, and test it at other lengths (2.5, C).
 
-Each random hull is another seed.  Early stopping and the choice of the architecture look at a validation set that is
-drawn like the training set and is as large; the tables "the paper's way" look at the test set instead, as the paper
-does.  A mini-batch is the whole training set, as in the released code; one table has the 16 of the paper's text beside
-it (deviation D20).
+Each seed is a different random hull.  Early stopping and the choice of the architecture use a validation set that is
+drawn like the training set and has the same size; the tables "the paper's way" use the test set instead, as the paper
+does.  A mini-batch is the whole training set, as in the released code; one table compares it with the 16 of the paper's
+text (deviation D20).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from reproduction.frame.tables import Table
 
 DIRECTIONS = 120
 REACH = torch.linspace(0.01, 4, 400)
-"""lengths at which a model that is no norm is asked for its balls"""
+"""lengths at which a model is evaluated to find its balls, as it need not be a norm"""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Cell:
 
     kind: str
     size: int
-    """vectors to train on"""
+    """training vectors"""
     model: str
     shape: tuple[int, ...]
-    """of a Deep Norm and an MLP depth and width, of a Wide Norm components and their width"""
+    """depth and width of a Deep Norm or MLP; number and width of the components of a Wide Norm"""
     epochs: int
     seed: int
     recipe: str = "paper"
@@ -47,7 +47,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Config:
-    """How much is done."""
+    """A budget."""
 
     epochs: int
     seeds: tuple[int, ...]
@@ -72,7 +72,7 @@ CONFIGS: dict[Scale, Config] = {
 
 
 class Norms2D(StackedExperiment[Cell]):
-    """Three tables of test errors beside the paper's, by validation and in the paper's way, and the balls."""
+    """Three tables of test errors next to the paper's, by validation and the paper's way, and the balls."""
 
     name: ClassVar[str] = "norms-2d"
 
@@ -94,7 +94,7 @@ class Norms2D(StackedExperiment[Cell]):
         return sorted(cells, key=_cost)
 
     def stack(self, cell: Cell) -> Hashable:
-        """Those of one architecture, size and recipe, whatever their norm and seed."""
+        """Train cells of one architecture, size and recipe together, whatever their norm and seed."""
         form = "" if cell.model in ONE_FORM else cell.kind == "asym"
         return replace(cell, kind="", seed=0), form
 
@@ -132,7 +132,7 @@ class Norms2D(StackedExperiment[Cell]):
 
 
 def _cost(cell: Cell) -> tuple[bool, bool, int]:
-    """The widest last, those of every scale first, then cheap ones: a sweep that is cut short has a bit of each."""
+    """Sort key: cells of every budget first, then cheap ones, the widest last: an interrupted sweep has some of all."""
     usual = cell.shape in (*_FEW[cell.model], *OUR_SHAPES.get(cell.model, ()))
     work = cell.size * (max(cell.shape, default=1) if cell.model in ("DN", "MLP") else 10)
     return 250 in cell.shape, not usual, work
@@ -164,7 +164,7 @@ def _results(cell: Cell, model: tm.Distance, history: tm.History, data: Dataset)
 
 @torch.no_grad()
 def _balls(model: tm.Distance) -> dict[str, list[float | None]]:
-    """The length at which each direction first reaches each norm value; None where it never does."""
+    """Find the length at which each direction first reaches each norm value; None if it never does."""
     directions = unit_vectors(DIRECTIONS)
     lengths = REACH.view(-1, 1, 1)
     values = model(torch.zeros(2), lengths * directions)  # (lengths, directions)
@@ -172,7 +172,7 @@ def _balls(model: tm.Distance) -> dict[str, list[float | None]]:
 
 
 def _first(along: Tensor, value: float) -> float | None:
-    """Where the values along a ray first cross one, by linear interpolation."""
+    """Find where the values along a ray first cross `value`, by linear interpolation."""
     above = along >= value
     crossing = (above[1:] != above[:-1]).nonzero()
     if len(crossing) == 0:

@@ -1,4 +1,4 @@
-"""The models of the 2-D norms, the shapes that are tried of each, and the two ways to train them."""
+"""The models of the 2-D norms, the shapes that are tried, and the two recipes that train them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _wide(shape: tuple[int, ...], symmetric: bool, form: Any) -> tm.Norm:
     return tm.WideNorm(2, components=components, width=width, form=form)
 
 
-# Symmetric targets get the symmetric form, where a model has one.
+# Symmetric targets get the symmetric form, if a model has one.
 MODELS: dict[str, Callable[[tuple[int, ...], bool], tm.Norm | tm.Distance]] = {
     "Maha": lambda *_: tm.Mahalanobis(2),
     "DN": _deep,
@@ -52,10 +52,10 @@ OUR_SHAPES: Shapes = {
     "WN": ((10, 10), (50, 10)),
     "WN rectified": ((10, 10), (50, 10)),
 }
-"""that are also trained by our recipe"""
+"""shapes that are also trained by our recipe"""
 
 RECIPES = {
     "paper": tm.TrainingConfig(learning_rate=1e-3, schedule="constant", calibrate=False),
     "ours": tm.TrainingConfig(learning_rate=1e-2, schedule="cosine"),
 }
-"""Adam at 1e-3 as the paper has it; a calibrated start and a cosine from 1e-2"""
+"""the paper's: Adam at 1e-3; ours: a calibrated start and a cosine schedule from 1e-2"""

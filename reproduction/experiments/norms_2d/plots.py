@@ -1,4 +1,4 @@
-"""Pictures of learned norms of the plane: the balls of norm values 0.5, 1 and 2 beside the true ones."""
+"""Pictures of learned norms of the plane: the balls of norm values 0.5, 1 and 2 over the true ones."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ Find = Callable[[str, int, str], Row | None]
 
 
 def figures(find: Find) -> list[Figure]:
+    """Draw all figures that have rows."""
     return [
         _figure(label, kinds, models, size, find)
         for label, (kinds, models) in FIGURES.items()
@@ -47,7 +48,7 @@ def _figure(label: str, kinds: tuple[str, ...], models: tuple[str, ...], size: i
         label=label,
         title=f"Balls of norm values 0.5, 1 and 2, learned from {size} vectors (true: blue; learned: red, dashed)",
         alt=f"For {' and '.join(kinds)}: the training vectors and the true unit ball, then for {', '.join(models)} the "
-        "learned balls over the true ones. Where a model never takes a value, its ball is missing.",
+        "learned balls over the true ones. If a model never reaches a value, its ball is missing.",
         plot=plot,
         stem=f"{label}_{size}",
     )

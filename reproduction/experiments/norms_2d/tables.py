@@ -1,4 +1,4 @@
-"""The tables of the 2-D norms, and which architecture stands in each cell."""
+"""The tables of the 2-D norms, and the architecture of each cell."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ Cells = dict[tuple[str, str], Measured | str | None]
 
 
 def tables(rows: list[Row]) -> list[Table]:
+    """Make all tables."""
     honest = [_table(rows, value, "test", "validation") for value in VALUES]
     papers_way = [_table(rows, value, "best test", None) for value in VALUES]
     beyond = [_our_recipe(rows), _batches(rows), _against_best(rows)]
@@ -32,16 +33,16 @@ def _of(kind: str, size: int, model: str, recipe: str, *, small_batch: bool | No
 
 
 def _best_shape(rows: list[Row], where: dict[str, Any], criterion: str) -> list[int] | None:
-    """The architecture with the least mean of the criterion over the seeds, among those trained longest."""
+    """Choose the architecture with the smallest mean of the criterion over the seeds, among those trained longest."""
     found = pick(rows, criterion, where)
-    longest_trained = max((row.epochs for row in found), default=0)
+    most_epochs = max((row.epochs for row in found), default=0)
     errors: dict[tuple[int, ...], dict[int, float]] = {}
     for row in found:
-        if row.epochs == longest_trained:
+        if row.epochs == most_epochs:
             errors.setdefault(tuple(row.settings["shape"]), {})[row.seed] = row.value
     if not errors:
         return None
-    # By the seeds that most shapes have: others, which only some were run with, would decide for or against these.
+    # Only seeds that most shapes have: others would favor or penalize the shapes that were run with them.
     seeds = Counter(frozenset(by_seed) for by_seed in errors.values()).most_common(1)[0][0]
     means = {
         shape: statistics.fmean(by_seed[seed] for seed in seeds)
@@ -57,7 +58,13 @@ def _measure(rows: list[Row], where: dict[str, Any], metric: str, criterion: str
 
 
 def error_of(rows: list[Row], recipe: str, *, small_batch: bool | None = None) -> Error:
-    """The mean test error by a recipe, of the architecture that validation chooses."""
+    """Return a function for the mean test error of the architecture that validation chooses.
+
+    Args:
+        rows: of the ledger.
+        recipe: one of `RECIPES`.
+        small_batch: whether the mini-batches are small; by default, as in the recipe.
+    """
 
     def error(kind: str, size: int, model: str, value: str) -> float | None:
         where = _of(kind, size, model, recipe, small_batch=small_batch)
@@ -68,7 +75,8 @@ def error_of(rows: list[Row], recipe: str, *, small_batch: bool | None = None) -
 
 
 def notes(rows: list[Row]) -> list[str]:
-    # Of 16 vectors a batch of 16 is the whole set.
+    """Write which of the paper's claims hold."""
+    # With 16 vectors, a batch of 16 is the whole set.
     few = [
         row
         for row in rows
@@ -120,7 +128,7 @@ def _our_recipe(rows: list[Row]) -> Table:
         columns=[Column(model, format=".1e") for model in OUR_SHAPES],
         rows=[f"{kind} {size}" for kind in KINDS for size in SIZES],
         cells=cells,
-        note="The scale is calibrated before the first step, and the rate falls from 1e-2 to 0 by a cosine. Fewer "
+        note="The scale is calibrated before the first step, and the rate decays from 1e-2 to 0 along a cosine. Fewer "
         "shapes are tried: " + "; ".join(f"{model} {_list(shapes)}" for model, shapes in OUR_SHAPES.items()) + ".",
     )
 
@@ -129,7 +137,7 @@ _BATCHES = {"whole set": False, "batches of 16": True}
 
 
 def _batches(rows: list[Row]) -> Table:
-    """The text of the paper has mini-batches of 16, its code the whole set."""
+    """Compare mini-batches of 16, as in the text of the paper, with the whole set, as in its code."""
     cells: Cells = {}
     for (model, shapes), kind, (name, small) in itertools.product(OUR_SHAPES.items(), KINDS, _BATCHES.items()):
         of_these = [row for row in rows if tuple(row.settings["shape"]) in shapes]
@@ -137,7 +145,7 @@ def _batches(rows: list[Row]) -> Table:
         cells[f"{kind} {SIZES[-1]}", f"{model}, {name}"] = _measure(of_these, where, "test 1", "validation")
     return Table(
         label="table_2d_norm_batches",
-        title="Mini-batches of 16, as the text of the paper has it: test MSE at norm value 1, chosen by validation",
+        title="Mini-batches of 16, as in the text of the paper: test MSE at norm value 1, chosen by validation",
         corner="norm, vectors",
         columns=[Column(f"{model}, {name}", format=".1e") for model in OUR_SHAPES for name in _BATCHES],
         rows=[f"{kind} {SIZES[-1]}" for kind in KINDS],
@@ -153,7 +161,7 @@ def _list(shapes: tuple[tuple[int, ...], ...]) -> str:
 
 
 def _against_best(rows: list[Row]) -> Table:
-    """Our best metric of each row against the paper's best."""
+    """Compare our best metric of each row with the paper's best."""
     names = [f"{kind} {size}" for kind in KINDS for size in SIZES]
     cells: Cells = {}
     for value, (kind, size) in itertools.product(VALUES, itertools.product(KINDS, SIZES)):
@@ -182,17 +190,17 @@ def _against_best(rows: list[Row]) -> Table:
         columns=[Column(f"at {value}", better=None) for value in VALUES],
         rows=names,
         cells=cells,
-        note="Ours: the mean over hulls (of square and diamond: over seeds), chosen by validation. Best run: the least "
-        "test error of any run and epoch, for the paper chooses on the test set. The paper's: the least number of its "
-        "row, from one hull and one run of each model. With 16 vectors many faces of a ball are seen by one vector "
-        "or none, so that the error in other directions is a matter of luck: runs differ by orders of magnitude, and "
-        "their mean is that of the worst. With 128 vectors our recipe tried two shapes of "
-        "a Wide Norm where the paper has the best of nine.",
+        note="Ours: the mean over hulls (of square and diamond: over seeds), chosen by validation. Best run: the "
+        "smallest test error of any run and epoch, as the paper chooses on the test set. The paper's: the "
+        "smallest number of its row, from one hull and one run of each model. With 16 vectors many faces of a ball are "
+        "seen by one vector or none, so the error in other directions is a matter of luck: runs differ by orders of "
+        "magnitude, and the worst dominates their mean. With 128 vectors, our recipe tried two shapes of a Wide Norm, "
+        "while the paper has the best of nine.",
     )
 
 
 def ball_row(rows: list[Row], kind: str, size: int, model: str) -> Row | None:
-    """The balls that the best architecture learned of the first hull."""
+    """Find the row with the balls that the best architecture learned for the first hull."""
     where = _of(kind, size, model, "paper")
     shape = _best_shape(rows, where, "validation")
     return None if shape is None else next(iter(longest_trained(pick(rows, "balls", {**where, "shape": shape}))), None)

@@ -1,6 +1,6 @@
-"""The computation-time table, from what the benchmarks have measured on this machine.
+"""The computation-time table, from the results of the benchmarks on this machine.
 
-The paper's times are those of a GPU, ours of a CPU: they stand side by side, but only ratios are claimed (D13).
+The paper's times are for a GPU, ours for a CPU: they are shown side by side, but only ratios are claimed (D13).
 """
 
 from __future__ import annotations
@@ -22,13 +22,17 @@ BATCHES = ("32", "128", "512", "2048")
 
 @dataclass(frozen=True)
 class NoCell:
-    """The benchmarks measure, not this experiment."""
+    """Never used: the benchmarks measure, not this experiment."""
 
     seed: int
 
 
 class PairwiseTime(Experiment[NoCell]):
-    """Two tables: milliseconds beside the paper's, and how many times faster than the definition."""
+    """Two tables: milliseconds next to the paper's, and how many times faster than the definition.
+
+    Args:
+        results: file of the benchmarks.
+    """
 
     name: ClassVar[str] = "pairwise-time"
 
@@ -47,7 +51,7 @@ class PairwiseTime(Experiment[NoCell]):
             (row["architecture"], str(row["batch"])): row for row in found.get("pairwise", []) if not row["backward"]
         }
         if times:
-            note = f"Ours, forward, on {found['machine']}; the paper's on a GPU, so they are not compared (D13)."
+            note = f"Ours, forward, on {found['machine']}; the paper's on a GPU, so they are not comparable (D13)."
         else:
             note = f"Not measured here yet: {COMMAND} makes this table."
         architectures = list(printed_values("table_computation"))

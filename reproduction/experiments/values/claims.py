@@ -1,4 +1,4 @@
-"""Whether the paper's claims on value functions hold: heads compared on the same seeds, and so on the same costs."""
+"""The paper's claims about value functions: heads are compared on the same seeds, and so on the same costs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ class Difference:
 
     value: float
     margin: float
-    """half of the interval of a paired t test; infinite for one seed"""
+    """half the confidence interval of a paired t test; infinite for one seed"""
 
     @property
     def mark(self) -> Literal[">", "<", "~"]:
+        """Whether the first head is clearly higher, clearly lower, or neither."""
         if abs(self.value) <= self.margin:
             return "~"
         return ">" if self.value > 0 else "<"
@@ -38,7 +39,16 @@ class Difference:
 
 
 def difference(rows: list[Row], metric: str, world: str, fraction: float, one: str, other: str) -> Difference | None:
-    """The mean over the seeds that both heads have."""
+    """Compare two heads by the mean difference over the seeds that both have.
+
+    Args:
+        rows: of the ledger.
+        metric: what is compared.
+        world: one of `WORLDS`.
+        fraction: of the goals seen.
+        one: the first head.
+        other: the head that is subtracted.
+    """
     where = {**WORLDS[world], "fraction": fraction, "split": "goal"}
     first, second = (
         {row.seed: row.value for row in longest_trained(pick(rows, metric, {**where, "head": head}))}
@@ -54,6 +64,7 @@ def difference(rows: list[Row], metric: str, world: str, fraction: float, one: s
 
 
 def table(rows: list[Row]) -> Table:
+    """Make the table of differences."""
     cells: Cells = {}
     for world in WORLDS:
         for fraction in FRACTIONS:
@@ -83,11 +94,12 @@ def table(rows: list[Row]) -> Table:
 
 
 def notes(rows: list[Row]) -> list[str]:
+    """Write which claims hold."""
     return [note for note in (_first(rows), _second(rows), _third(rows)) if note]
 
 
 def _comparisons(rows: list[Row], metric: str, heads: tuple[str, ...] = METRICS) -> list[Difference]:
-    """These heads minus MLP and ICNN with partial data and at least two seeds: one is no evidence."""
+    """Compare these heads with MLP and ICNN with partial data and at least two seeds: one seed is no evidence."""
     return [
         gap
         for world in WORLDS

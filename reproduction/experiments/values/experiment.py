@@ -1,6 +1,6 @@
 """General value functions: plan in grid worlds with a learned distance, to goals that were never trained on (3.4, F).
 
-Another seed is another start of the network and, in the asymmetric worlds, another draw of the costs.
+Each seed is a different start of the network and, in the asymmetric worlds, a different draw of the costs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from trimetric.rl import (
 from trimetric.rl.planning import spl_of_pairs
 
 POINTS = 5
-"""of a learning curve; of the 1000 epochs, every 200 as in the paper"""
+"""points of a learning curve; with 1000 epochs, every 200 as in the paper"""
 SAMPLED = 100
 PARTIAL = (0.5, 0.75, 0.25)
 FRACTIONS = (*PARTIAL, 1.0)
@@ -51,10 +51,10 @@ class Cell:
     world: str
     asymmetric: bool
     fraction: float
-    """of the goals or states that are trained on"""
+    """fraction of the goals or states for training"""
     head: str
     split: str
-    """by "goal" or "state", or "validation": by goal, and judged on some of the training goals"""
+    """by "goal" or "state", or "validation": by goal, and tested on some of the training goals"""
     epochs: int
     seed: int
 
@@ -67,6 +67,7 @@ def cells_of(
     seeds: tuple[int, ...],
     split: str = "goal",
 ) -> Iterator[Cell]:
+    """Combine worlds, fractions, heads and seeds into cells."""
     for fraction, (world, asymmetric), head in itertools.product(fractions, worlds, heads):
         for seed in seeds:
             yield Cell(world, asymmetric, fraction, head, split, epochs, seed)
@@ -82,7 +83,7 @@ class Values(StackedExperiment[Cell]):
     name: ClassVar[str] = "values"
 
     def cells(self, scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
-        """In order of what they tell: a sweep that is cut short has whole columns."""
+        """The most informative first: an interrupted sweep has complete columns."""
         if scale == "quick":
             return list(cells_of(ASYMMETRIC[:1], (0.75,), ("Euclidean", "MLP", "DN", "IQE"), 30, seeds or (0,)))
         if scale == "default":
@@ -104,7 +105,7 @@ class Values(StackedExperiment[Cell]):
         )
 
     def stack(self, cell: Cell) -> Hashable:
-        """The seeds of a head in a world; those that come later in the list, later."""
+        """Train the seeds of a head in a world together; seeds that come later in the list, later."""
         return replace(cell, seed=0), cell.seed >= 3
 
     def run_batch(self, cells: list[Cell]) -> list[list[Result]]:
@@ -152,7 +153,7 @@ def _results(cell: Cell, world: World, split: Split, model: tm.Siamese, history:
     results += [
         Result("test spl sampled", evaluate(world, values, few, goal_value="learned").spl, cell.epochs),
         Result("curve", curve, cell.epochs),
-        Result("step ms", 1000 * _seconds_a_step(history, len(split.train)), cell.epochs),
+        Result("step ms", 1000 * _seconds_per_step(history, len(split.train)), cell.epochs),
     ]
     if cell.fraction == PICTURED and cell.seed == 0:
         spl = spl_of_pairs(world, follow(world, greedy_actions(world, values)))
@@ -164,8 +165,8 @@ def _results(cell: Cell, world: World, split: Split, model: tm.Siamese, history:
     return results
 
 
-def _seconds_a_step(history: tm.History, pairs: int) -> float:
-    """Of all members of the batch together."""
+def _seconds_per_step(history: tm.History, pairs: int) -> float:
+    """Seconds of a step of all members of the batch together."""
     return sum(epoch.seconds for epoch in history.epochs) / (len(history.epochs) * -(-pairs // 128))
 
 

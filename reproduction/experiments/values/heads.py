@@ -48,7 +48,7 @@ HEADS: dict[str, Head] = {
     "length + WN": Head(
         "the length and WN, with learned weights", lambda: tm.WideMetric([tm.Euclidean(DIM), _wide("paper")])
     ),
-    "MRN": Head("metric residual, mended", lambda: tm.ResidualMetric(DIM)),
+    "MRN": Head("metric residual, corrected", lambda: tm.ResidualMetric(DIM)),
     "Randers": Head("lengths with a drift", lambda: tm.RandersMetric(DIM)),
     "Toll IQE": Head("IQE and tolls", lambda: tm.TollMetric(tm.IntervalQuasimetric(DIM))),
     "recommended": Head("tm.recommended: IQE + WN + MRN", lambda: tm.recommended(DIM, symmetric=False)),
@@ -60,12 +60,12 @@ CANDIDATES: dict[str, Head] = {
     "concave length + max": Head("5 concave units of each of them", lambda: tm.NeuralMetric(_length_and_max())),
     "4 length + max": Head("with 4 for the length at the start", lambda: _length_and_max(4)),
 }
-"""among which `values_search` chooses"""
+"""heads among which `values-search` chooses"""
 CHOSEN = "length + WN"
 """the best of them on validation goals, over both worlds"""
 PAPER = ("Euclidean", "MLP", "ICNN", "DN", "WN")
 MAIN = (*PAPER, "WN rectified", "IQE")
 SHOWN = (*MAIN, CHOSEN)
 JUDGED = (*PAPER, CHOSEN)
-"""whose numbers carry a claim: five seeds"""
+"""heads whose numbers support a claim: five seeds"""
 SUCCESSORS = tuple(name for name in HEADS if name not in SHOWN)

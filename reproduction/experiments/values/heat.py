@@ -1,8 +1,8 @@
-"""Maps of the value functions: each cell has two triangles, the way there from the first cell and the way back."""
+"""Maps of the value functions: each cell has two triangles, for the path from the first cell and the path back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -31,6 +31,7 @@ Ways = Sequence[Sequence[float]]
 
 
 def figures(rows: list[Row]) -> list[Figure]:
+    """Draw all maps that have rows."""
     if not rows:
         return []
     there = [world for world in WORLDS if any(_find(rows, world, head) for head in SHOWN)]
@@ -40,7 +41,7 @@ def figures(rows: list[Row]) -> list[Figure]:
 
 
 def _find(rows: list[Row], world: str, head: str) -> dict[str, Ways] | None:
-    """The pictures of the longest run of seed 0."""
+    """Find the pictures of the longest run of seed 0."""
     found: dict[str, Ways] = {}
     for kind in ("values", "spl"):
         where = {**WORLDS[world], "head": head, "split": "goal"}
@@ -84,13 +85,12 @@ def _picture(rows: list[Row], kind: str, worlds: list[str]) -> Figure:
             else:
                 ax.text(0.5, 0.3, "no run", transform=ax.transAxes, ha="center", bbox={"fc": "white", "ec": "none"})
         line[0].set_ylabel(world)
-    for ax, column in zip(axes[0], columns, strict=True):
-        ax.set_title(column, fontsize=10)
+    _set_titles(axes[0], columns)
     return Figure(
         label=label,
         title=f"Value functions: {words} with three quarters of the goals seen (upper triangles: from the first cell, "
         "lower: to it)",
-        alt=f"A map for each world and head; each cell is split into two triangles, coloured by the {words} of the way "
+        alt=f"A map for each world and head; each cell is split into two triangles, colored by the {words} of the way "
         "from the top left cell and of the way to it.",
         plot=plot,
         stem=label,
@@ -102,7 +102,7 @@ def _limits(kind: str, found: dict[str, Ways]) -> tuple[float, float]:
         return 0.0, 1.0
     if kind == "values":
         return min(min(way) for way in found["exact"]), 0.0
-    # The largest errors of one head would leave the others black.
+    # Otherwise the largest errors of one head would leave the others black.
     numbers = np.concatenate([np.concatenate([np.array(way) for way in ways]) for ways in found.values()])
     return 0.0, float(np.quantile(numbers, 0.9))
 
@@ -114,9 +114,7 @@ def _viz(rows: list[Row], worlds: list[str]) -> Figure:
     for line, world in zip(axes, worlds, strict=True):
         found = {head: ways for head in heads if (ways := _find(rows, world, head)) is not None}
         _board(line[0], world)
-        exact = [way.tolist() for way in _exact(world)]
-        _ground(line[1], world)
-        plot.colorbar(_triangles(line[1], world, exact, "viridis", _limits("values", {"exact": exact})), ax=line[1])
+        _draw_exact(plot, line[1], world)
         for start, kind, colors in ((2, "squared errors", "magma"), (4, "spl", "cividis")):
             limits = _limits(kind, {head: ways[kind] for head, ways in found.items()}) if found else (0.0, 1.0)
             for ax, head in zip(line[start : start + 2], heads, strict=True):
@@ -125,8 +123,7 @@ def _viz(rows: list[Row], worlds: list[str]) -> Figure:
                     plot.colorbar(_triangles(ax, world, found[head][kind], colors, limits), ax=ax)
         line[0].set_ylabel(world)
     names = ["world", "exact values", *(f"SE, {head}" for head in heads), *(f"SPL, {head}" for head in heads)]
-    for ax, name in zip(axes[0], names, strict=True):
-        ax.set_title(name, fontsize=10)
+    _set_titles(axes[0], names)
     return Figure(
         label="figure_value_it_viz",
         title="Worlds, exact values, squared errors and SPL of Wide Norm and MLP, three quarters of the goals seen",
@@ -147,35 +144,42 @@ def _dataset() -> Figure:
         line[0].set_ylabel(title)
         _rewards(line[1], name, world)
         for ax, each in zip(line[2:], (name, name.replace("asym", "sym")), strict=True):
-            _ground(ax, each)
-            exact = [way.tolist() for way in _exact(each)]
-            plot.colorbar(_triangles(ax, each, exact, "viridis", _limits("values", {"exact": exact})), ax=ax)
-    for ax, text in zip(
-        axes[0], ("world", "rewards, asymmetric", "values, asymmetric", "values, symmetric"), strict=True
-    ):
-        ax.set_title(text, fontsize=10)
+            _draw_exact(plot, ax, each)
+    _set_titles(axes[0], ("world", "rewards, asymmetric", "values, asymmetric", "values, symmetric"))
     return Figure(
         label="figure_value_it_dataset",
         title="The environments: maps, rewards (dots: 1 to 6 for moves west and south) and exact values",
-        alt="The four rooms and the maze, the reward of each move as a coloured dot at its side of the cell, "
+        alt="The four rooms and the maze, the reward of each move as a colored dot at its side of the cell, "
         "and the exact values from (upper triangles) and to (lower triangles) the top left cell.",
         plot=plot,
         stem="figure_value_it_dataset",
     )
 
 
+def _set_titles(axes: Iterable[Axes], titles: Sequence[str]) -> None:
+    for ax, title in zip(axes, titles, strict=True):
+        ax.set_title(title, fontsize=10)
+
+
+def _draw_exact(plot: Plot, ax: Axes, name: str) -> None:
+    """Draw the exact values of a world, with a color bar."""
+    _ground(ax, name)
+    exact = [way.tolist() for way in _exact(name)]
+    plot.colorbar(_triangles(ax, name, exact, "viridis", _limits("values", {"exact": exact})), ax=ax)
+
+
 def _rewards(ax: Axes, name: str, world: World) -> None:
-    """A dot in each cell at the side to which a move leads."""
+    """Draw a dot in each cell at the side to which a move leads."""
     _ground(ax, name)
     state, action = (world.next_state >= 0).nonzero().unbind(1)
     side = np.array([(0, -0.3), (0.3, 0), (0, 0.3), (-0.3, 0)])[action.numpy()]
-    centre = world.grid.cells[state.numpy()][:, ::-1]
-    dots = ax.scatter(*(centre + side).T, c=-world.cost[state, action].numpy(), s=5, cmap="plasma")
+    center = world.grid.cells[state.numpy()][:, ::-1]
+    dots = ax.scatter(*(center + side).T, c=-world.cost[state, action].numpy(), s=5, cmap="plasma")
     ax.figure.colorbar(dots, ax=ax)  # type: ignore[union-attr]
 
 
 def _board(ax: Axes, name: str) -> None:
-    """Walls, empty cells and the agent in the first state."""
+    """Draw walls, empty cells and the agent in the first state."""
     ax.imshow(_world(name).observations[0].argmax(dim=0).numpy(), cmap=COLORS, vmin=0, vmax=2)
     ax.set(xticks=[], yticks=[])
 

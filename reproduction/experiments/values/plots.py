@@ -1,18 +1,17 @@
-"""Lines of the value functions: SPL and MSE by the training fraction and by epoch."""
+"""Curves of the value functions: SPL and MSE by the training fraction and by epoch."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
-from matplotlib.figure import FigureBase
 
 from reproduction.experiments.values.heads import CHOSEN, HEADS, JUDGED, SHOWN
 from reproduction.experiments.values.tables import FRACTIONS, WORLDS, comparable
-from reproduction.frame.figures import Figure
+from reproduction.frame.figures import Figure, add_legend
 from reproduction.frame.rows import Row, pick
 from reproduction.frame.tables import summarize
 
@@ -31,11 +30,12 @@ COLORS = {
     "recommended": "#1a3a8f",
 }
 BESIDE = ("WN", *(head for head in HEADS if head not in JUDGED))
-"""our form of the Wide Norm and the successors, beside the paper's best"""
+"""our form of the Wide Norm and the successors, next to the paper's best"""
 LINES = ("train spl", "test spl", "train mse", "test mse")
 
 
 def figures(rows: list[Row]) -> list[Figure]:
+    """Draw all curves that have rows."""
     found = {}
     for split in ("goal", "state"):
         ran = [world for world, where in WORLDS.items() if pick(rows, "test spl", {**where, "split": split})]
@@ -54,12 +54,12 @@ def _sparsity(rows: list[Row], worlds: list[str]) -> Figure:
             _by_fraction(ax, rows, "test spl", world, heads)
             ax.set(title=world, ylim=(0, 1.05))
         axes[0].set_ylabel("test SPL")
-        _legend(line, axes)
+        add_legend(line, axes, HEADS)
     return Figure(
         label="figure_value_it_sparsity",
         title="Test SPL by the fraction of goals seen (mean over seeds, bars: standard deviation)",
         alt="A column for each world, a line for each head, the paper's above and the successors below: SPL on "
-        "held-out goals, which rises with the fraction of goals seen. At 1 the training pairs are judged.",
+        "held-out goals, which rises with the fraction of goals seen. At 1 the training pairs are tested.",
         plot=plot,
         stem="figure_value_it_sparsity",
     )
@@ -77,7 +77,7 @@ def _appendix(rows: list[Row], worlds: list[str]) -> Figure:
             else:
                 ax.set_ylim(0, 1.05)
         line[0].set_ylabel(_words(metric))
-    _legend(plot, axes.flat)
+    add_legend(plot, axes.flat, HEADS)
     return Figure(
         label="figure_value_it_sparsity_app",
         title="SPL and MSE on training and test pairs by the training fraction",
@@ -85,16 +85,6 @@ def _appendix(rows: list[Row], worlds: list[str]) -> Figure:
         plot=plot,
         stem="figure_value_it_sparsity_app",
     )
-
-
-def _legend(plot: FigureBase, axes: Iterable[Axes]) -> None:
-    """Beside the panels, as lines and bars are everywhere in them; a head may be in some panels only."""
-    named = {}
-    for ax in axes:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            named.setdefault(label, handle)
-    named = {head: named[head] for head in HEADS if head in named}
-    plot.legend(named.values(), named.keys(), loc="outside right upper", fontsize=8)
 
 
 def _by_fraction(ax: Axes, rows: list[Row], metric: str, world: str, heads: Collection[str]) -> None:
@@ -116,7 +106,7 @@ def _by_fraction(ax: Axes, rows: list[Row], metric: str, world: str, heads: Coll
 
 
 def _curves(rows: list[Row], worlds: list[str], split: str) -> Figure:
-    """By epoch, at the fraction that has most heads and worlds; of several, the largest."""
+    """Draw curves by epoch, at the fraction with the most heads and worlds; of several, the largest."""
     curves = pick(rows, "curve", {"split": split})
     ran = {(row.settings["fraction"], row.config) for row in curves}
     partial = [fraction for fraction, _ in ran if fraction < 1] or [1.0]
@@ -136,7 +126,7 @@ def _curves(rows: list[Row], worlds: list[str], split: str) -> Figure:
             if metric.endswith("mse"):
                 ax.set_yscale("log")
         line[0].set_ylabel(world)
-    _legend(plot, axes.flat)
+    add_legend(plot, axes.flat, HEADS)
     return Figure(
         label="figure_value_curves",
         title=f"SPL and MSE by epoch with {fraction:g} of the {split}s seen (mean over seeds)",

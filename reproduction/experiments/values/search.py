@@ -1,4 +1,4 @@
-"""Which head plans best to goals that it was not trained on: a search that never sees the test goals."""
+"""Find the head that plans best to goals on which it was not trained; the search never uses the test goals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = ("4-Room asym", "Maze asym")
 
 
 class ValuesSearch(Values):
-    """Heads in the asymmetric worlds with half of the goals: trained on the first 70 % of these, judged on the rest."""
+    """Heads in the asymmetric worlds with half of the goals: trained on the first 70 % of these, tested on the rest."""
 
     name: ClassVar[str] = "values-search"
 
@@ -49,7 +49,7 @@ class ValuesSearch(Values):
                 cells=cells,
                 note=f"{self.__doc__} "
                 + "; ".join(f"{name}: {head.about}" for name, head in CANDIDATES.items())
-                + ". Test goals play no part.",
+                + ". Test goals are not used.",
             )
         ]
 

@@ -29,7 +29,17 @@ def comparable(
     split: str = "goal",
     among: Collection[str] = HEADS,
 ) -> list[Row]:
-    """A head in a world, with the seeds that all of some heads have there: another seed is other costs."""
+    """Select the rows of a head in a world, with the seeds that all of several heads have, as costs depend on the seed.
+
+    Args:
+        rows: of the ledger.
+        metric: which one.
+        world: one of `WORLDS`.
+        fraction: of the goals seen.
+        head: whose rows.
+        split: of the pairs.
+        among: the heads with which it is compared.
+    """
     found: dict[str, list[Row]] = defaultdict(list)
     for row in pick(rows, metric, {**WORLDS[world], "fraction": fraction, "split": split}):
         if row.settings["head"] in among:
@@ -40,6 +50,7 @@ def comparable(
 
 
 def tables(rows: list[Row]) -> list[Table]:
+    """Make all tables except that of the claims."""
     return [
         _table(rows, "figure_value_it_sparsity", "test spl", "Test SPL on all held-out pairs", _SPL, heads=JUDGED),
         _table(rows, "table_value_heads", "test spl", "Test SPL of every head", _SPL),
@@ -47,15 +58,15 @@ def tables(rows: list[Row]) -> list[Table]:
             rows,
             "table_value_learned",
             "test spl learned",
-            "Test SPL with V(g, g) as the network has it",
+            "Test SPL with V(g, g) from the network",
             "As above, but the greedy policy reads V(g, g) from the network. A metric has 0 there by construction.",
         ),
         _table(
             rows,
             "table_value_sampled",
             "test spl sampled",
-            "Test SPL in the paper's way: 100 random held-out pairs, V(g, g) as the network has it",
-            "100 pairs have a sampling error of their own, up to .05.",
+            "Test SPL the paper's way: 100 random held-out pairs, V(g, g) from the network",
+            "A sample of 100 pairs has an error of up to .05.",
         ),
         _table(rows, "table_value_success", "test success", "Test success on all held-out pairs", ""),
         _table(rows, "table_value_state", "test spl", "Test SPL, split by states", _STATES, split="state"),
@@ -67,12 +78,12 @@ def tables(rows: list[Row]) -> list[Table]:
 
 
 _SPL = (
-    "Goals in the lower part of the map are held out; at 1 the training pairs are judged. V(g, g) = 0 in the greedy "
-    "policy, at most 121 steps, last epoch. The paper shows these numbers as curves only. Another seed is another "
-    "start and, in asymmetric worlds, other costs; a line has the seeds that all its heads have. "
+    "Goals in the lower part of the map are held out; at 1 the training pairs are tested. V(g, g) = 0 in the greedy "
+    "policy, at most 121 steps, last epoch. The paper shows these numbers as curves only. Each seed is a different "
+    "start and, in asymmetric worlds, has different costs; a row has the seeds that all its heads have. "
     "See deviations D21, D23, D25, D26, D27 and D28."
 )
-_STATES = "The agent is never in the lower part of the map while training, so that moves there are unknown."
+_STATES = "The agent is never in the lower part of the map during training, so that moves there are unknown."
 
 
 def _table(
@@ -107,7 +118,7 @@ def _table(
 
 
 def _architectures() -> Table:
-    """The paper's settings, as used."""
+    """Show the settings that are used: the paper's."""
     ours = {
         "MLP": (64, 3, None),
         "ICNN": (64, 3, None),
