@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 import trimetric as tm
 from benchmarks.memory import peak_bytes
-from trimetric.kernels import rectified as rectified_kernel
+from trimetric.kernels import projections
 
 DIM = zoo.DIM
 every_object = pytest.mark.parametrize("name", zoo.OBJECTS)
@@ -155,16 +155,16 @@ def test_backward_memory_is_bounded(norm: tm.Norm) -> None:
     assert bounded * 3 < by_definition
 
 
-@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("machine_code", [True, False])
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("width", [1, 4, 6])
 def test_rectified_loops_equal_the_definition(
-    monkeypatch: pytest.MonkeyPatch, compiled: bool, threads: int, width: int
+    monkeypatch: pytest.MonkeyPatch, machine_code: bool, threads: int, width: int
 ) -> None:
-    if compiled:
+    if machine_code:
         pytest.importorskip("numba")
     else:
-        monkeypatch.setattr(rectified_kernel, "_compile", lambda: None)
+        monkeypatch.setattr(projections, "_rectified_loops", lambda: None)
     norm = tm.WideNorm(DIM, components=3, width=width).double()
     x, y = (torch.randn(n, DIM, dtype=torch.float64, requires_grad=True) for n in (9, 70))
     torch.set_num_threads(threads)

@@ -1,11 +1,15 @@
-"""Where numba is installed loops are compiled; where it is not, the package says so once and takes the slow way."""
+"""Loops in machine code: the one `njit` of the package and the one way to run such loops on several threads.
+
+Importing this module imports numba, which takes half a second: modules that every user imports load it on first use.
+"Compiled" is left to `torch.compile`, which has nothing to do with this.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import torch
 
@@ -22,17 +26,47 @@ HAS_NUMBA = numba is not None
 _warned = False
 
 
-def compiled(function: F) -> F:
-    """The function in machine code, free of the interpreter's lock; itself where numba is absent."""
+@overload
+def njit(function: F) -> F: ...
+@overload
+def njit(*, fastmath: set[str]) -> Callable[[F], F]: ...
+def njit(function: Any = None, *, fastmath: set[str] | None = None) -> Any:
+    """Translate a loop to machine code that runs without the interpreter's lock.
+
+    Where numba is not installed the function is returned unchanged: correct, but slow.
+
+    Args:
+        function: a function of numbers and NumPy arrays.  Without it, a decorator is returned.
+        fastmath: rules of IEEE arithmetic that the compiler may break, in the words of LLVM.
+
+    Returns:
+        The function in machine code.  It is cached on disk where that is possible.
+
+    Examples:
+        >>> @njit
+        ... def add_up(values):
+        ...     total = 0.0
+        ...     for value in values:
+        ...         total += value
+        ...     return total
+    """
+    if function is None:
+        return lambda loop: _translate(loop, fastmath)
+    return _translate(function, fastmath)
+
+
+def _translate(loop: Any, fastmath: set[str] | None) -> Any:
     if numba is None:
-        return function
+        return loop
+    options = {"nogil": True, "fastmath": fastmath or False}
     try:
-        return numba.njit(nogil=True, cache=True)(function)  # type: ignore[return-value]
-    except RuntimeError:  # no folder to keep the machine code in
-        return numba.njit(nogil=True)(function)  # type: ignore[return-value]
+        return numba.njit(cache=True, **options)(loop)
+    except RuntimeError:  # there is no folder to keep the machine code in
+        return numba.njit(**options)(loop)
 
 
 def warn_once_without_numba() -> None:
+    """Say once per process that `nearest_metric` is slow because numba is missing."""
     global _warned
     if not HAS_NUMBA and not _warned:
         _warned = True
@@ -43,24 +77,38 @@ def warn_once_without_numba() -> None:
         )
 
 
-def threads() -> int:
-    """As many as torch may use (`torch.set_num_threads`), and no more than NUMBA_NUM_THREADS."""
+def thread_limit() -> int:
+    """How many threads loops may use: those of torch (`torch.set_num_threads`), at most NUMBA_NUM_THREADS."""
     limit = torch.get_num_threads()
     return limit if numba is None else min(limit, numba.config.NUMBA_NUM_THREADS)  # pyright: ignore
 
 
-def over_rows(work: Callable[[int, int], object], n: int, *, at_least: int = 64) -> None:
-    """`work(first, last)` on blocks of the rows 0..n, at the same time.
+def run_on_rows(work: Callable[[int, int], object], n: int, *, at_least: int = 64) -> None:
+    """Run `work(first, last)` on blocks of the rows 0, ..., n - 1, on several threads at once.
 
-    Threads of Python's own suffice, as compiled loops hold no lock, and they can be used from any thread and after
-    a fork.  There are several blocks a thread, because rows of a triangle are not equally long.
+    Python's own threads suffice because loops in machine code hold no lock, and they can be started from any thread
+    and after a fork.  Each thread gets several blocks, since rows of a triangle are not equally long.
+
+    Args:
+        work: computes the rows from `first` to `last - 1`.
+        n: number of rows.
+        at_least: rows per thread below which another thread does not pay.
+
+    Examples:
+        >>> squares = [0] * 5
+        >>> def square(first, last):
+        ...     for i in range(first, last):
+        ...         squares[i] = i * i
+        >>> run_on_rows(square, 5)
+        >>> squares
+        [0, 1, 4, 9, 16]
     """
-    count = min(threads(), -(-n // at_least))
+    count = min(thread_limit(), -(-n // at_least))
     if count <= 1:
         work(0, n)
         return
     size = -(-n // (4 * count))
-    size += size % 2  # kernels take two rows at a time
+    size += size % 2  # some loops take two rows at a time
     with ThreadPoolExecutor(count) as pool:
         for done in [pool.submit(work, first, min(first + size, n)) for first in range(0, n, size)]:
             done.result()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimetric.kernels.machine_code import HAS_NUMBA, compiled, over_rows
+from trimetric.kernels.machine_code import HAS_NUMBA, njit, run_on_rows
 
 Matrix = np.ndarray
 
@@ -21,7 +21,7 @@ def min_plus(x: Matrix, y: Matrix | None = None, *, upper: bool = False) -> Matr
     y = x if y is None else y
     out = np.empty_like(x)
     product = _min_plus_rows if HAS_NUMBA else _min_plus_rows_numpy
-    over_rows(lambda first, last: product(x, y, out, first, last, upper), len(x))
+    run_on_rows(lambda first, last: product(x, y, out, first, last, upper), len(x))
     return out
 
 
@@ -54,7 +54,7 @@ def count_violations(x: Matrix, tolerance: float = 0.0) -> tuple[float, int]:
     largest, counts = np.zeros(n), np.zeros(n, dtype=np.int64)
     product = min_plus(x) if HAS_NUMBA else x
     count = _count_rows if HAS_NUMBA else _count_rows_numpy
-    over_rows(lambda first, last: count(x, across, product, float(tolerance), largest, counts, first, last), n)
+    run_on_rows(lambda first, last: count(x, across, product, float(tolerance), largest, counts, first, last), n)
     return float(largest.max(initial=0.0)), int(counts.sum())
 
 
@@ -63,11 +63,11 @@ def middles(x: Matrix, product: Matrix, tolerance: float, *, upper: bool = False
     out = np.full(x.shape, -1, dtype=np.int32)
     across = np.ascontiguousarray(x.T)
     search = _middle_rows if HAS_NUMBA else _middle_rows_numpy
-    over_rows(lambda first, last: search(x, across, product, tolerance, out, first, last, upper), len(x))
+    run_on_rows(lambda first, last: search(x, across, product, tolerance, out, first, last, upper), len(x))
     return out
 
 
-@compiled
+@njit
 def _min_plus_rows(x, y, out, first, last, upper):
     n = y.shape[0]
     for left in range(0, n, _COLUMNS):
@@ -117,7 +117,7 @@ def _min_plus_rows(x, y, out, first, last, upper):
                         b2[j] = w
 
 
-@compiled
+@njit
 def _count_rows(x, across, product, tolerance, largest, counts, first, last):
     n = x.shape[0]
     for i in range(first, last):
@@ -136,7 +136,7 @@ def _count_rows(x, across, product, tolerance, largest, counts, first, last):
         counts[i] = count
 
 
-@compiled
+@njit
 def _middle_rows(x, across, product, tolerance, out, first, last, upper):
     n = x.shape[0]
     for i in range(first, last):

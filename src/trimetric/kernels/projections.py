@@ -4,11 +4,12 @@ $\|b-a\|_2$ goes by the identity $\|a\|^2 + \|b\|^2 - 2\,a \cdot b$, a matrix pr
 digits that $\|a\|^2 + \|b\|^2$ does not share with $\|b-a\|^2$, so pairs that would lose too many (the
 "close" ones) are computed again from their difference, in the distances and in the gradients.
 
-$\|\mathrm{relu}(b-a)\|_2$ has no such identity; it accumulates over the coordinates, in a compiled loop on CPUs.
+$\|\mathrm{relu}(b-a)\|_2$ has no such identity; it accumulates over the coordinates, on CPUs in machine code.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,7 +19,6 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from trimetric.kernels.pairs import Projection
-from trimetric.kernels.rectified import compiled_kernels, over_components
 
 # Close: ||b - a||^2 <= CLOSE (||a||^2 + ||b||^2).  Other pairs lose at most 5 bits of the square.
 CLOSE = 1 / 32
@@ -129,9 +129,9 @@ class _EuclideanPairs(torch.autograd.Function):
 class _RectifiedPairs(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor, out: Tensor, scratch: Scratch) -> Tensor:  # type: ignore[override]
-        ctx.kernels = compiled_kernels(out)
-        if ctx.kernels is not None:
-            over_components(ctx.kernels.distances, a.mT.contiguous(), b.mT.contiguous(), out)
+        ctx.loops = _rectified_loops() if _fits_machine_code(out) else None
+        if ctx.loops is not None:
+            ctx.loops.run_on_components(ctx.loops.write_distances, a.mT.contiguous(), b.mT.contiguous(), out)
         else:
             _rectified_distances(a, b, out, scratch)
         ctx.mark_dirty(out)
@@ -144,12 +144,24 @@ class _RectifiedPairs(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
         a, b, distances = ctx.saved_tensors
         pull = _divide_or_zero(grad, distances)
-        if ctx.kernels is None:
+        if ctx.loops is None:
             return *_rectified_gradients(a, b, pull, ctx.scratch), None, None
         a, b = a.mT.contiguous(), b.mT.contiguous()
         grad_a, grad_b = torch.zeros_like(a), torch.zeros_like(b)
-        over_components(ctx.kernels.gradients, a, b, pull.contiguous(), grad_a, grad_b)
+        ctx.loops.run_on_components(ctx.loops.add_gradients, a, b, pull.contiguous(), grad_a, grad_b)
         return grad_a.mT, grad_b.mT, None, None
+
+
+@functools.cache
+def _rectified_loops() -> Any:
+    """The module of the loops in machine code; None where numba is not installed."""
+    from trimetric.kernels import machine_code, rectified  # here, because they import numba
+
+    return rectified if machine_code.HAS_NUMBA else None
+
+
+def _fits_machine_code(like: Tensor) -> bool:
+    return like.device.type == "cpu" and like.dtype in (torch.float32, torch.float64)
 
 
 def _rectified_distances(a: Tensor, b: Tensor, out: Tensor, scratch: Scratch) -> None:
@@ -193,8 +205,7 @@ def _divide_or_zero(grad: Tensor, distances: Tensor) -> Tensor:
 
 def _rectified_difference(a: Tensor, b: Tensor) -> Callable[..., Tensor]:
     """`relu(b_j - a_j)` into `out`, in one pass over the memory where torch has a kernel for it."""
-    fused = a.device.type == "cpu" and a.dtype in (torch.float32, torch.float64)
-    if fused and torch.isfinite(a.sum() + b.sum()):  # the kernel would make a NaN a 0
+    if _fits_machine_code(a) and torch.isfinite(a.sum() + b.sum()):  # the kernel would make a NaN a 0
         return lambda a_j, b_j, out: torch.ops.aten._add_relu.out(b_j, a_j, alpha=-1, out=out)
     return lambda a_j, b_j, out: torch.sub(b_j, a_j, out=out).relu_()
 

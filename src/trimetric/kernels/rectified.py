@@ -1,59 +1,37 @@
-"""The loops of `rectified_pairs`, compiled by numba where it is installed.
+"""The loops of `rectified_pairs` in machine code.
 
 Torch needs two passes over a block for each coordinate; here a row of pairs stays in the fastest cache over all of
-them.  The kernels hold no lock and start no threads: `over_components` uses as many threads as torch does.
+them.  Imported on first use, because it imports numba.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
-import torch
 from torch import Tensor
 
+from trimetric.kernels.machine_code import njit, run_on_rows
 
-class Kernels(NamedTuple):
-    distances: Callable[..., None]
-    gradients: Callable[..., None]
-
-
-def compiled_kernels(like: Tensor) -> Kernels | None:
-    """The loops for tensors like this one; None where numba is absent or has no such numbers."""
-    fits = like.device.type == "cpu" and like.dtype in (torch.float32, torch.float64)
-    return _compile() if fits else None
+# Sums may be reordered, so that they vectorize; NaN and infinity keep their meaning.
+_REORDER = {"reassoc", "contract"}
 
 
-@functools.cache
-def _compile() -> Kernels | None:
-    try:
-        import numba
-    except ImportError:
-        return None
-    # Sums may be reordered, so that they vectorise; NaN and infinity keep their meaning.
-    compiled = numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-    return Kernels(compiled(_distances), compiled(_gradients))
+def run_on_components(loop: Callable[..., None], *tensors: Tensor) -> None:
+    """Run a loop on parts of the first axis of all tensors, in threads.
 
-
-def over_components(kernel: Callable[..., None], *tensors: Tensor) -> None:
-    """Run a kernel on parts of the first axis of all tensors, one part a thread."""
+    Args:
+        loop: one of the loops below.
+        tensors: its arguments, with one entry per component on the first axis; the loop writes to some of them.
+    """
     arrays = [tensor.detach().numpy() for tensor in tensors]
-    components = len(arrays[0])
-    threads = min(torch.get_num_threads(), components)
-    if threads <= 1:
-        kernel(*arrays)
-        return
-    size = -(-components // threads)
-    cuts = [slice(start, start + size) for start in range(0, components, size)]
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda cut: kernel(*(array[cut] for array in arrays)), cuts))
+    run_on_rows(lambda first, last: loop(*(array[first:last] for array in arrays)), len(arrays[0]), at_least=1)
 
 
-def _distances(a: Any, b: Any, out: Any) -> None:
-    """`out[c, i, j] = ||relu(b[c, :, j] - a[c, :, i])||_2` for a (k, w, n), b (k, w, m), out (k, n, m)."""
+@njit(fastmath=_REORDER)
+def write_distances(a: Any, b: Any, out: Any) -> None:
+    """Set `out[c, i, j] = ||relu(b[c, :, j] - a[c, :, i])||_2` for a (k, w, n), b (k, w, m), out (k, n, m)."""
     k, w, n = a.shape
     m = b.shape[2]
     zero = out.dtype.type(0)
@@ -82,8 +60,9 @@ def _distances(a: Any, b: Any, out: Any) -> None:
                 row[j] = math.sqrt(row[j])
 
 
-def _gradients(a: Any, b: Any, pull: Any, grad_a: Any, grad_b: Any) -> None:
-    """Sums of `pull[c, i, j] relu(b[c, q, j] - a[c, q, i])`: minus over j, and over i; both start at 0."""
+@njit(fastmath=_REORDER)
+def add_gradients(a: Any, b: Any, pull: Any, grad_a: Any, grad_b: Any) -> None:
+    """Add the sums of `pull[c, i, j] relu(b[c, q, j] - a[c, q, i])`: over i to grad_b, minus those over j to grad_a."""
     k, w, n = a.shape
     m = b.shape[2]
     zero = grad_a.dtype.type(0)

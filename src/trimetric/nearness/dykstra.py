@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimetric.kernels.machine_code import compiled
+from trimetric.kernels.machine_code import njit
 from trimetric.nearness.budget import Best
 from trimetric.nearness.problem import Problem
 
@@ -53,7 +53,7 @@ def solve_dykstra(problem: Problem, best: Best) -> None:
     best.unrepaired = x
 
 
-@compiled
+@njit
 def _fix(x, inverse_weights, a, b, c, multiplier):
     """Visits x_a <= x_b + x_c; gives the new multiplier and the step."""
     excess = x[a] - x[b] - x[c]
@@ -66,7 +66,7 @@ def _fix(x, inverse_weights, a, b, c, multiplier):
     return multiplier + step, abs(step) * inverse_weights[a]
 
 
-@compiled
+@njit
 def _symmetric_slice(x, inverse_weights, i, n, old_places, old, places, multipliers):
     """All triangles i < j < k of one i."""
     read, written, place, largest = 0, 0, 0, 0.0
@@ -89,7 +89,7 @@ def _symmetric_slice(x, inverse_weights, i, n, old_places, old, places, multipli
     return written, largest
 
 
-@compiled
+@njit
 def _asymmetric_slice(x, inverse_weights, i, n, old_places, old, places, multipliers):
     """x_ij >= 0 and x_ij <= x_ik + x_kj for one i and all j and k."""
     nothing = n * n

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimetric.kernels.machine_code import HAS_NUMBA, compiled, over_rows
+from trimetric.kernels.machine_code import HAS_NUMBA, njit, run_on_rows
 
 
 def row_values(x: np.ndarray, entries: np.ndarray) -> np.ndarray:
@@ -15,7 +15,7 @@ def row_values(x: np.ndarray, entries: np.ndarray) -> np.ndarray:
     if not HAS_NUMBA:
         return x[entries[:, 0]] - x[entries[:, 1:]].sum(axis=1)
     out = np.empty(len(entries))
-    over_rows(lambda first, last: _row_values(x, entries, out, first, last), len(out), at_least=100_000)
+    run_on_rows(lambda first, last: _row_values(x, entries, out, first, last), len(out), at_least=100_000)
     return out
 
 
@@ -59,7 +59,7 @@ def conjugate_step(
     return after
 
 
-@compiled
+@njit
 def _row_values(x, entries, out, first, last):
     if entries.shape[1] == 3:
         for row in range(first, last):
@@ -72,7 +72,7 @@ def _row_values(x, entries, out, first, last):
         out[row] = value
 
 
-@compiled
+@njit
 def _transposed(multipliers, entries, out):
     if entries.shape[1] == 3:
         for row in range(entries.shape[0]):
@@ -88,7 +88,7 @@ def _transposed(multipliers, entries, out):
             out[entries[row, side]] -= z
 
 
-@compiled
+@njit
 def _dot(a, b):
     n = len(a)
     whole = n - n % 4
@@ -103,7 +103,7 @@ def _dot(a, b):
     return (s0 + s1) + (s2 + s3)
 
 
-@compiled
+@njit
 def _descend(step, direction, curved, scaled, change, gradient):
     size = 0.0
     for row in range(len(change)):
@@ -114,13 +114,13 @@ def _descend(step, direction, curved, scaled, change, gradient):
     return size
 
 
-@compiled
+@njit
 def _turn(factor, direction, scaled, gradient):
     for row in range(len(direction)):
         direction[row] = factor * direction[row] + scaled[row] * gradient[row]
 
 
-@compiled
+@njit
 def sweep(x, multipliers, entries, inverse_weights, curvature, forwards):
     """Hildreth's: each inequality in turn gets the multiplier that is best while all others stay."""
     count = entries.shape[0]
@@ -139,7 +139,7 @@ def sweep(x, multipliers, entries, inverse_weights, curvature, forwards):
                 x[e] += step * inverse_weights[e]
 
 
-@compiled
+@njit
 def sweep_triangles(x, multipliers, entries, inverse_weight, forwards):
     """The same for triangles of entries that all weigh the same.  Rows x_e >= 0 have the last place as first entry."""
     count, end = entries.shape[0], x.shape[0] - 1

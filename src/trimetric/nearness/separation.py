@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trimetric.kernels.machine_code import HAS_NUMBA, compiled
+from trimetric.kernels.machine_code import HAS_NUMBA, njit
 from trimetric.kernels.min_plus import closure, middles, min_plus
 from trimetric.nearness.problem import Problem
 
@@ -120,18 +120,18 @@ def _relax_numpy(row: np.ndarray, through: np.ndarray, steps: np.ndarray, a: flo
     np.minimum(row, t, out=row)
 
 
-@compiled
-def _relax_compiled(row, through, steps, a, s):
+@njit
+def _relax_in_machine_code(row, through, steps, a, s):
     for j in range(row.shape[0]):
         t = a + through[j]
         steps[j] = s if t < row[j] else steps[j]
         row[j] = t if t < row[j] else row[j]
 
 
-_relax = _relax_compiled if HAS_NUMBA else _relax_numpy
+_relax = _relax_in_machine_code if HAS_NUMBA else _relax_numpy
 
 
-@compiled
+@njit
 def _floyd_warshall(lengths, step):
     n = lengths.shape[0]
     for k in range(n):

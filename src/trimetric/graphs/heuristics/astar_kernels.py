@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimetric.graphs.paths.heap import compiled, dropped, pushed
+from trimetric.graphs.paths.heap import dropped, pushed
 from trimetric.graphs.paths.potential_kernels import bound, chosen
+from trimetric.kernels.machine_code import njit
 
 
-@compiled
+@njit
 def astar(indptr, indices, weights, potentials, both_signs, source, target, distance, parent, level):
     """Fills `distance` and `parent` as far as was searched; returns nodes expanded (-1 where the heap was too small).
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimetric.graphs.paths.heap import compiled, dropped, pushed
+from trimetric.graphs.paths.heap import dropped, pushed
+from trimetric.kernels.machine_code import njit
 
 
-@compiled
+@njit
 def dijkstra_tree(indptr, indices, weights, start):
     """The lengths of shortest paths where a path may begin at any node v, at a cost of `start[v]` (inf: it may not)."""
     distance = start.copy()
@@ -30,7 +31,7 @@ def dijkstra_tree(indptr, indices, weights, start):
     return distance
 
 
-@compiled
+@njit
 def bidirectional(
     indptr,
     indices,

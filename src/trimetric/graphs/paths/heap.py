@@ -5,25 +5,13 @@ Needs numba; modules with kernels are imported by the functions that run them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 from trimetric._support.optional import optional
+from trimetric.kernels.machine_code import njit
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-numba = optional("numba", needed_for="searching in machine code")
-
-
-def compiled(function: F) -> F:
-    """The function in machine code, free of the interpreter's lock, so that threads run at the same time."""
-    try:
-        return numba.njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # no folder to keep the machine code in
-        return numba.njit(nogil=True)(function)
+optional("numba", needed_for="searching in machine code")
 
 
-@compiled
+@njit
 def pushed(keys, nodes, size, key, node):
     """Add a node; returns the new size.  There must be room for it."""
     i = size
@@ -39,7 +27,7 @@ def pushed(keys, nodes, size, key, node):
     return size + 1
 
 
-@compiled
+@njit
 def dropped(keys, nodes, size):
     """Take away the first (`keys[0]`, `nodes[0]`, to be read before); returns the new size."""
     size -= 1

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimetric.graphs.paths.heap import compiled, dropped, pushed
+from trimetric.graphs.paths.heap import dropped, pushed
+from trimetric.kernels.machine_code import njit
 
 
-@compiled
+@njit
 def chosen(potentials, source, target, both_signs, columns, signs, bounds):
     """Put the potentials with the largest bounds for a pair into `columns` and `signs`; `bounds` is scratch."""
     width = potentials.shape[1]
@@ -27,7 +28,7 @@ def chosen(potentials, source, target, both_signs, columns, signs, bounds):
         bounds[best] = -np.inf
 
 
-@compiled
+@njit
 def bound(potentials, here, there, columns, signs):
     """The largest lower bound of the distance from `here` to `there`, by the chosen potentials."""
     largest = 0.0
@@ -37,7 +38,7 @@ def bound(potentials, here, there, columns, signs):
     return largest
 
 
-@compiled
+@njit
 def balance(potentials, node, source, target, columns, signs):
     """Half of what is left to the target less half of what lies behind: one potential for both searches."""
     ahead = bound(potentials, node, target, columns, signs)
@@ -45,7 +46,7 @@ def balance(potentials, node, source, target, columns, signs):
     return 0.5 * (ahead - behind)
 
 
-@compiled
+@njit
 def guided(
     indptr,
     indices,
