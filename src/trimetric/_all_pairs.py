@@ -114,10 +114,11 @@ def _all_pairs(distance: Distance | DistanceFunction, x: Tensor, y: Tensor, budg
         return _cat_blocks(lambda a, b: distance(a.unsqueeze(1), b.unsqueeze(0)), x, y, grid, recompute=not grid.fits)
     if len(x) * len(y) * distance.definition_floats <= SMALL_FLOATS:
         return distance(x.unsqueeze(1), y.unsqueeze(0))
-    centre = torch.cat([x.detach(), y.detach()]).nanmean(dim=0)
-    rows = distance.project(x, centre)
-    columns = rows if x is y else distance.project(y, centre)
-    grid = _Grid.of(x, y, distance.pair_floats, budget)
+    center = torch.cat([x.detach(), y.detach()]).nanmean(dim=0)
+    kernel = distance.pair_kernel()
+    rows = kernel.project(x, center)
+    columns = rows if x is y else kernel.project(y, center)
+    grid = _Grid.of(x, y, kernel.floats, budget)
     needs_grad = torch.is_grad_enabled() and any(t.requires_grad for t in (x, y, *distance.parameters()))
     if needs_grad and grid.fits:
         return _cat_blocks(_Block(distance), rows, columns, grid)
@@ -147,7 +148,7 @@ class _Block(nn.Module):
         self.pairs: PairFunction | None = None  # made anew for each block, with its gradient, unless given
 
     def forward(self, rows: Projection, columns: Projection) -> Tensor:
-        pairs = self.pairs or self.distance.pairwise()
+        pairs = self.pairs or self.distance.pair_kernel().pairs
         return self.distance.pool(pairs(rows, columns))
 
 
@@ -215,7 +216,7 @@ class _AllPairs(torch.autograd.Function):
         rows, columns, _ = work.split(tensors)
         out = tensors[0].new_empty(work.grid.n, work.grid.m)
         block = _Block(work.distance)
-        block.pairs = work.distance.pairwise()
+        block.pairs = work.distance.pair_kernel().pairs
         for i, j in work.grid.blocks():
             ends = (_nest(iter([t[k] for t in side]), work.skeleton) for side, k in ((rows, i), (columns, j)))
             out[i, j] = block(*ends)

@@ -41,7 +41,8 @@ def test_rows_have_the_distances_and_gradients_of_the_definition(name: str) -> N
 def test_both_directions_of_a_deep_norm_share_a_product(activation: str, widths: tuple[int, ...]) -> None:
     norm = tm.DeepNorm(5, widths=widths, activation=activation).double()  # type: ignore[arg-type]
     x = torch.randn(9, 5, dtype=torch.float64)
-    both = norm.components_both_ways(norm.linear_both_ways(x))
+    split = norm.split_both_ways()
+    both = split.components(split.linear(x))
     torch.testing.assert_close(both, norm.components(x) + norm.components(-x), rtol=1e-12, atol=1e-12)
 
 

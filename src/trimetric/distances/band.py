@@ -12,7 +12,7 @@ from torch.autograd.function import FunctionCtx
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
 from trimetric.kernels.equal_rows import row_keys, zero_at_equal_rows
-from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.pairs import PairKernel, Projection
 from trimetric.norms import Norm
 from trimetric.norms.constraints import nonnegative
 
@@ -102,18 +102,14 @@ class BandMetric(Distance):
         differ = (x != y).any(dim=-1, keepdim=True)
         return torch.where(differ, self._band(self.inner.components(x, y)), 0)
 
-    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
-        return self.inner.project(x, centre), (x.detach(), row_keys(x))
+    def pair_kernel(self) -> PairKernel:
+        inner = self.inner.pair_kernel()
 
-    def pairwise(self) -> PairFunction:
-        inner = self.inner.pairwise()
+        def project(x: Float[Tensor, "n dim"], center: Float[Tensor, " dim"]) -> Projection:
+            return inner.project(x, center), (x.detach(), row_keys(x))
 
         def pairs(px: Projection, py: Projection) -> Tensor:
             (rows, x), (columns, y) = px, py
-            return zero_at_equal_rows(self._band(inner(rows, columns)), x, y)
+            return zero_at_equal_rows(self._band(inner.pairs(rows, columns)), x, y)
 
-        return pairs
-
-    @property
-    def pair_floats(self) -> int:
-        return self.inner.pair_floats + 3
+        return PairKernel(project, pairs, inner.floats + 3)

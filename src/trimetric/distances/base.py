@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from trimetric._support import checks
-from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.pairs import PairKernel
 from trimetric.norms.pooled import Pooled
 
 
@@ -49,13 +49,9 @@ class Distance(Pooled, ABC):
         """The components for `between_rows`; where a part needs one point only, it is computed once a point."""
         return self.components(F.embedding(start, points), F.embedding(end, points))
 
-    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
-        """The part of the computation that needs one point only.
-
-        `centre` is a point amid all points: a part that is translation invariant may subtract it, to keep the
-        digits of the differences of its projections.
-        """
-        return x if self.inner is None else self.inner.project(x, centre)
-
-    def pairwise(self) -> PairFunction:
-        return lambda px, py: self.components(px.unsqueeze(1), py.unsqueeze(0))
+    def pair_kernel(self) -> PairKernel:
+        return PairKernel(
+            project=lambda x, center: x,  # noqa: ARG005
+            pairs=lambda px, py: self.components(px.unsqueeze(1), py.unsqueeze(0)),
+            floats=2 * self.definition_floats,
+        )

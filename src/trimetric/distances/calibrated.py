@@ -9,12 +9,12 @@ from torch import Tensor
 from trimetric._support import checks
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
-from trimetric.kernels.pairs import PairFunction
+from trimetric.distances.transformed import TransformedDistance
 from trimetric.norms import Norm
 from trimetric.norms.constraints import nonnegative
 
 
-class Calibrated(Distance):
+class Calibrated(TransformedDistance):
     r"""$s\,d(x, y)$ with a fixed $s \ge 0$; $s\,d(x, y) + t$ where $d$ does not promise the triangle inequality anyway.
 
     At the start a head predicts about 1 where targets may average 50, and an optimiser spends its first epochs on
@@ -45,7 +45,7 @@ class Calibrated(Distance):
         checks.finite("predictions", predictions)
         checks.finite("targets", targets)
         inside = (predictions - self.shift if self.shifts else predictions) / self.scale
-        predictions = self._scaled(self.inner.calibrate(inside, targets))
+        predictions = self.transform(self.inner.calibrate(inside, targets))
         if self.shifts:
             spread = predictions.std()
             factor = targets.std() / spread if spread > 0 else torch.ones_like(spread)
@@ -57,22 +57,6 @@ class Calibrated(Distance):
         self.raw_scale.mul_(factor)
         return factor * predictions + offset
 
-    def _scaled(self, components: Tensor) -> Tensor:
+    def transform(self, components: Float[Tensor, "*batch k"]) -> Float[Tensor, "*batch k"]:
         scaled = self.scale * components
         return scaled + self.shift if self.shifts else scaled
-
-    def components(
-        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
-    ) -> Float[Tensor, "*#batch k"]:
-        return self._scaled(self.inner.components(x, y))
-
-    def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
-        return self._scaled(self.inner.row_components(points, start, end))
-
-    def pairwise(self) -> PairFunction:
-        inner = self.inner.pairwise()
-        return lambda px, py: self._scaled(inner(px, py))
-
-    @property
-    def pair_floats(self) -> int:
-        return self.inner.pair_floats + self.num_components

@@ -13,11 +13,12 @@ from trimetric._support import checks
 from trimetric.axioms import NOTHING, combined_axioms
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
-from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.distances.transformed import TransformedDistance
+from trimetric.kernels.pairs import PairKernel
 from trimetric.norms import Norm
 from trimetric.norms.activations import PoolName
 from trimetric.norms.constraints import nonnegative
-from trimetric.norms.pooled import pooled_pairs
+from trimetric.norms.pooled import stack_kernels
 
 
 class WideMetric(Distance):
@@ -48,23 +49,16 @@ class WideMetric(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         return self.weight * torch.stack([distance(x, y) for distance in self.distances], dim=-1)
 
-    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
-        return tuple(distance.project(x, centre) for distance in self.distances)
-
-    def pairwise(self) -> PairFunction:
-        parts, weight = pooled_pairs(self.distances), self.weight
-        return lambda px, py: weight * parts(px, py)
-
-    @property
-    def pair_floats(self) -> int:
-        return max(distance.pair_floats for distance in self.distances) + 3 * self.num_components
+    def pair_kernel(self) -> PairKernel:
+        weight = self.weight
+        return stack_kernels(self.distances).then(lambda values: weight * values, floats=self.num_components)
 
     @property
     def definition_floats(self) -> int:
         return max(distance.definition_floats for distance in self.distances) + 3 * self.num_components
 
 
-class Discounted(Distance):
+class Discounted(TransformedDistance):
     r"""The discount $\gamma^{d(x, y)} \in [0, 1]$ of a distance: 1 at $d = 0$, and 0 for a pair that cannot be reached.
 
     With unreachable pairs $d = \infty$ has no finite loss, but $\gamma^\infty = 0$ does, so train this against
@@ -81,15 +75,5 @@ class Discounted(Distance):
         self.gamma = gamma
         self.axioms = NOTHING.but(nonnegative=True, symmetric=inner.axioms.symmetric)
 
-    def components(
-        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
-    ) -> Float[Tensor, "*#batch 1"]:
-        return (self.gamma ** self.inner(x, y)).unsqueeze(-1)
-
-    def pairwise(self) -> PairFunction:
-        inner, pool = self.inner.pairwise(), self.inner.pool
-        return lambda px, py: (self.gamma ** pool(inner(px, py))).unsqueeze(-1)
-
-    @property
-    def pair_floats(self) -> int:
-        return self.inner.pair_floats + 2
+    def transform(self, components: Float[Tensor, "*batch k"]) -> Float[Tensor, "*batch 1"]:
+        return (self.gamma ** self.inner.pool(components)).unsqueeze(-1)

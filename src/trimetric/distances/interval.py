@@ -10,7 +10,7 @@ from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
 from trimetric.distances.groups import Groups
 from trimetric.kernels.intervals import interval_pairs
-from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.pairs import PairKernel
 from trimetric.norms.activations import PoolName
 
 
@@ -46,15 +46,12 @@ class IntervalQuasimetric(Distance):
         covered = torch.cat([starts[..., :1], reach[..., :-1]], dim=-1)
         return (reach - torch.maximum(covered, starts)).sum(dim=-1)
 
-    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:  # noqa: ARG002
-        return (*self._sorted(x), self.groups.split(x))
-
-    def pairwise(self) -> PairFunction:
-        return lambda px, py: interval_pairs(px[0], px[1], py[2])
-
-    @property
-    def pair_floats(self) -> int:
-        return 3 * self.num_components
+    def pair_kernel(self) -> PairKernel:
+        return PairKernel(
+            project=lambda x, center: (*self._sorted(x), self.groups.split(x)),  # noqa: ARG005
+            pairs=lambda px, py: interval_pairs(px[0], px[1], py[2]),
+            floats=3 * self.num_components,
+        )
 
     @property
     def definition_floats(self) -> int:

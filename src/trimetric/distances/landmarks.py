@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from trimetric._support import checks
 from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
-from trimetric.kernels.pairs import PairFunction, Projection
-from trimetric.kernels.projections import Scratch
+from trimetric.kernels.pairs import PairKernel
+from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
 
 
@@ -79,16 +79,13 @@ class LandmarkBound(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         return self._bound(self.potentials(y) - self.potentials(x))
 
-    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:  # noqa: ARG002
-        return self.potentials(x)
-
-    def pairwise(self) -> PairFunction:
+    def pair_kernel(self) -> PairKernel:
         scratch = Scratch()
-        return lambda px, py: self._bound(scratch.differences("potentials", px, py))
-
-    @property
-    def pair_floats(self) -> int:
-        return 3 * self.num_components
+        return PairKernel(
+            project=lambda x, center: self.potentials(x),  # noqa: ARG005
+            pairs=lambda px, py: self._bound(scratch.differences("potentials", px, py)),
+            floats=3 * self.num_components,
+        )
 
     def _bound(self, difference: Tensor) -> Tensor:
         return difference.relu() if self.directed else difference.abs()

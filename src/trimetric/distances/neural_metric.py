@@ -7,12 +7,12 @@ from torch import Tensor
 
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
-from trimetric.kernels.pairs import PairFunction
+from trimetric.distances.transformed import TransformedDistance
 from trimetric.norms import Norm
 from trimetric.norms.activations import ConcaveUnits, PoolName
 
 
-class NeuralMetric(Distance):
+class NeuralMetric(TransformedDistance):
     r"""The pooled $f_i(d_i(x, y))$ with learned concave $f_i$, for the components $d_i$ of a norm or of any distance.
 
     Each $f_i$ is concave and non-decreasing with $f_i(0) = 0$, hence subadditive, so $f_i \circ d_i$ is a quasimetric
@@ -28,18 +28,5 @@ class NeuralMetric(Distance):
         # Slopes may become 0, so definiteness is not kept; N5 speaks of norms.
         self.axioms = inner.axioms.but(definite=False, homogeneous=False, monotone=False)
 
-    def components(
-        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
-    ) -> Float[Tensor, "*#batch k"]:
-        return self.concave(self.inner.components(x, y))
-
-    def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
-        return self.concave(self.inner.row_components(points, start, end))
-
-    def pairwise(self) -> PairFunction:
-        inner = self.inner.pairwise()
-        return lambda px, py: self.concave(inner(px, py))
-
-    @property
-    def pair_floats(self) -> int:
-        return self.inner.pair_floats + 3 * self.num_components
+    def transform(self, components: Float[Tensor, "*batch k"]) -> Float[Tensor, "*batch k"]:
+        return self.concave(components)

@@ -9,8 +9,8 @@ from torch.nn import functional as F
 
 from trimetric._support import checks
 from trimetric.distances.base import Distance
-from trimetric.kernels.close_pairs import centred, mended
-from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.close_pairs import recompute_close_pairs
+from trimetric.kernels.pairs import PairKernel
 from trimetric.norms import Norm
 
 
@@ -31,20 +31,16 @@ class NormInduced(Distance):
         return self.inner.components(y - x)
 
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        split = self.inner.linear_split()
         # Far from the origin differences of projections would lose digits; a constant shift has no gradient.
-        u = self.inner.linear(points - points.detach().mean(dim=0))
-        return self.inner.components_of(_row_differences(u, start, end))  # type: ignore[call-arg]
+        u = split.linear(points - points.detach().mean(dim=0))
+        return split.components(_row_differences(u, start, end))  # type: ignore[call-arg]
 
-    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
-        return centred(self.inner.project, x, centre) if self.inner.splits else self.inner.project(x)
-
-    def pairwise(self) -> PairFunction:
-        pairs = self.inner.pairwise()
-        return mended(pairs, self.components) if self.inner.splits else pairs
-
-    @property
-    def pair_floats(self) -> int:
-        return self.inner.pair_floats + (self.num_components if self.inner.splits else 0)
+    def pair_kernel(self) -> PairKernel:
+        kernel = self.inner.pair_kernel()
+        if kernel.loses_digits:
+            return recompute_close_pairs(kernel, self.components, k=self.num_components)
+        return kernel._replace(project=lambda x, center: kernel.project(x))  # noqa: ARG005
 
 
 @torch.compiler.disable  # compiled, the gradient would be added up number by number

@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from trimetric._support import checks
 from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
-from trimetric.kernels.close_pairs import centred, mended
-from trimetric.kernels.pairs import PairFunction, Projection
-from trimetric.kernels.projections import Scratch, euclidean_pairs, with_squares
+from trimetric.kernels.close_pairs import recompute_close_pairs
+from trimetric.kernels.pairs import PairKernel, Projection
+from trimetric.kernels.projections import euclidean_pairs, with_squares
+from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
 
 
@@ -54,26 +55,20 @@ class RandersMetric(Distance):
         rows = self._rows(y - x).unflatten(-1, (self.num_components, -1))
         return (torch.linalg.vector_norm(rows, dim=-1) + (rows * self.drift).sum(dim=-1)).relu()
 
-    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
-        def both(points: Tensor) -> Projection:
-            rows = self._rows(points)
+    def pair_kernel(self) -> PairKernel:
+        scratch = Scratch()
+
+        def project(x: Float[Tensor, "n dim"]) -> Projection:
+            rows = self._rows(x)
             drift = (rows.unflatten(-1, (self.num_components, -1)) * self.drift).sum(dim=-1)
             return with_squares(rows, self.num_components), drift
-
-        return centred(both, x, centre)
-
-    def pairwise(self) -> PairFunction:
-        scratch = Scratch()
 
         def pairs(px: Projection, py: Projection) -> Tensor:
             (x, x_drift), (y, y_drift) = px, py
             return (euclidean_pairs(x, y, scratch) + (y_drift + x_drift.neg().unsqueeze(1))).relu()
 
-        return mended(pairs, self.components)
-
-    @property
-    def pair_floats(self) -> int:
-        return 6 * self.num_components
+        kernel = PairKernel(project, pairs, 5 * self.num_components, loses_digits=True)
+        return recompute_close_pairs(kernel, self.components, k=self.num_components)
 
     @property
     def definition_floats(self) -> int:

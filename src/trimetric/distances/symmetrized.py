@@ -11,7 +11,7 @@ from torch import Tensor
 from trimetric._support import checks
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
-from trimetric.kernels.pairs import PairFunction
+from trimetric.kernels.pairs import PairKernel
 from trimetric.norms import Norm
 
 
@@ -35,16 +35,15 @@ class SymmetrizedMetric(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         return self._both(self.inner.components(x, y), self.inner.components(y, x))
 
-    def pairwise(self) -> PairFunction:
-        there, back = self.inner.pairwise(), self.inner.pairwise()
-        return lambda px, py: self._both(there(px, py), back(py, px).transpose(0, 1))
+    def pair_kernel(self) -> PairKernel:
+        there, back = self.inner.pair_kernel(), self.inner.pair_kernel()
+        return there._replace(
+            pairs=lambda px, py: self._both(there.pairs(px, py), back.pairs(py, px).transpose(0, 1)),
+            floats=2 * there.floats + self.num_components,
+        )
 
     def _both(self, there: Tensor, back: Tensor) -> Tensor:
         return there + back if self.how == "sum" else torch.maximum(there, back)
-
-    @property
-    def pair_floats(self) -> int:
-        return 2 * self.inner.pair_floats + self.num_components
 
     @property
     def definition_floats(self) -> int:

@@ -13,7 +13,7 @@ from trimetric._support import checks
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
 from trimetric.kernels.equal_rows import row_keys, zero_at_equal_rows
-from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.pairs import PairKernel, Projection
 from trimetric.norms import Norm
 
 
@@ -85,22 +85,17 @@ class TollMetric(Distance):
         differ = (x != y).any(dim=-1, keepdim=True)
         return torch.where(differ, inner + (self.tolls(x)[0] + self.tolls(y)[1]), 0)
 
-    def project(self, x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]) -> Projection:
-        seen = self.inner.dim
-        return self.inner.project(x[:, :seen], centre[:seen]), self.tolls(x), (x.detach(), row_keys(x))
+    def pair_kernel(self) -> PairKernel:
+        inner, seen = self.inner.pair_kernel(), self.inner.dim
 
-    def pairwise(self) -> PairFunction:
-        inner = self.inner.pairwise()
+        def project(x: Float[Tensor, "n dim"], center: Float[Tensor, " dim"]) -> Projection:
+            return inner.project(x[:, :seen], center[:seen]), self.tolls(x), (x.detach(), row_keys(x))
 
         def pairs(px: Projection, py: Projection) -> Tensor:
             (rows, (departure, _), x), (columns, (_, arrival), y) = px, py
-            return zero_at_equal_rows(inner(rows, columns) + (departure.unsqueeze(1) + arrival), x, y)
+            return zero_at_equal_rows(inner.pairs(rows, columns) + (departure.unsqueeze(1) + arrival), x, y)
 
-        return pairs
-
-    @property
-    def pair_floats(self) -> int:
-        return self.inner.pair_floats + 3 * self.num_components + 2
+        return PairKernel(project, pairs, inner.floats + 3 * self.num_components + 2)
 
     @property
     def definition_floats(self) -> int:

@@ -1,8 +1,8 @@
-"""Differences of projections, with the digits that they lose where points are close.
+"""Computes close pairs again, whose digits are lost in differences of projections.
 
 `W y - W x` is computed from what is known of each point; `W (y - x)`, the definition, is not.  The first loses digits
-where ||y - x||^2 <= CLOSE (||x||^2 + ||y||^2), x and y centred: at most 4 bits elsewhere.  Closer pairs, equal
-ones among them, are computed again by the definition, from the points as they came (centring costs digits too).
+where ||y - x||^2 <= CLOSE (||x||^2 + ||y||^2), with x and y centered; at most 4 bits elsewhere.  Closer pairs,
+including equal points, are computed again by the definition, from the given points (centering costs digits too).
 """
 
 from __future__ import annotations
@@ -13,26 +13,31 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.pairs import PairKernel, Projection
 
 CLOSE = 1 / 256
 
 
-def centred(
-    project: Callable[[Tensor], Projection], x: Float[Tensor, "n dim"], centre: Float[Tensor, " dim"]
-) -> Projection:
-    """The projection of the centred points, with what `mended` needs to know of them."""
-    points = x - centre
-    wide = points.detach().to(torch.promote_types(x.dtype, torch.float32))
-    return project(points), x, wide, wide.square().sum(dim=1)
+def recompute_close_pairs(kernel: PairKernel, components: Callable[[Tensor, Tensor], Tensor], *, k: int) -> PairKernel:
+    """Turn the kernel of a translation-invariant function of `y - x` into an accurate kernel of a distance.
 
+    Args:
+        kernel: its `project` reads points; its `pairs` takes differences of their projections.
+        components: the definition, of points `(pairs, dim)` and `(pairs, dim)`.
+        k: number of components.
 
-def mended(pairs: PairFunction, components: Callable[[Tensor, Tensor], Tensor]) -> PairFunction:
-    """`pairs` on what `centred` made, with the close pairs taken from `components(x, y)`."""
+    Returns:
+        A kernel whose `project` reads points and the center that it subtracts from them.
+    """
 
-    def mended_pairs(px: Projection, py: Projection) -> Tensor:
+    def project(x: Float[Tensor, "n dim"], center: Float[Tensor, " dim"]) -> Projection:
+        points = x - center
+        wide = points.detach().to(torch.promote_types(x.dtype, torch.float32))
+        return kernel.project(points), x, wide, wide.square().sum(dim=1)
+
+    def pairs(px: Projection, py: Projection) -> Tensor:
         (rows, x, x_wide, x_squares), (columns, y, y_wide, y_squares) = px, py
-        values = pairs(rows, columns)
+        values = kernel.pairs(rows, columns)
         bound = x_squares.unsqueeze(1) + y_squares
         squares = torch.addmm(bound, x_wide, y_wide.mT, alpha=-2)
         i, j = torch.le(squares, bound.mul_(CLOSE)).nonzero().unbind(1)
@@ -41,4 +46,4 @@ def mended(pairs: PairFunction, components: Callable[[Tensor, Tensor], Tensor]) 
         put = Tensor.index_put if torch.is_grad_enabled() else Tensor.index_put_
         return put(values, (i, j), components(x[i], y[j]))
 
-    return mended_pairs
+    return PairKernel(project, pairs, kernel.floats + k)

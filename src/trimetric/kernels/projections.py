@@ -19,57 +19,48 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from trimetric.kernels.pairs import Projection
+from trimetric.kernels.scratch import Scratch
 
 # Close: ||b - a||^2 <= CLOSE (||a||^2 + ||b||^2).  Other pairs lose at most 5 bits of the square.
 CLOSE = 1 / 32
 CHUNK_FLOATS = 1 << 20
 
 
-class Scratch:
-    """Memory that the blocks of one `all_pairs` share; fresh pages cost as much as the arithmetic on them."""
-
-    def __init__(self) -> None:
-        self._buffers: dict[str, Tensor] = {}
-
-    def take(self, slot: str, shape: tuple[int, ...], like: Tensor) -> Tensor:
-        """An uninitialised tensor, valid until the slot is taken again; fresh where autograd may keep it."""
-        if torch.is_grad_enabled():
-            return like.new_empty(shape)
-        size = torch.Size(shape).numel()
-        buffer = self._buffers.get(slot)
-        if buffer is None or buffer.numel() < size or buffer.dtype != like.dtype:
-            buffer = self._buffers[slot] = like.new_empty(size)
-        return buffer[:size].view(shape)
-
-    def differences(self, slot: str, a: Float[Tensor, "n w"], b: Float[Tensor, "m w"]) -> Float[Tensor, "n m w"]:
-        """`b[j] - a[i]`, differentiable."""
-        if torch.is_grad_enabled():
-            return b + a.neg().unsqueeze(1)  # so that the gradient is negated for points, not for pairs
-        out = self.take(slot, (a.shape[0], b.shape[0], a.shape[1]), a)
-        return torch.sub(b, a.unsqueeze(1), out=out)
-
-
 def add_product(
     total: Float[Tensor, "pairs out"], rows: Float[Tensor, "pairs in"], weight: Float[Tensor, "in out"]
 ) -> Float[Tensor, "pairs out"]:
-    """`total + rows @ weight`, in the memory of `total` unless autograd would have to copy it (it is a view)."""
+    """Compute `total + rows @ weight`, in the memory of `total` unless autograd would copy it (it is a view)."""
     return torch.addmm(total, rows, weight) if torch.is_grad_enabled() else total.addmm_(rows, weight)
 
 
 def with_squares(points: Float[Tensor, "n k*w"], components: int) -> tuple[Tensor, Tensor]:
-    """The points and the squared length of each of their components, as `euclidean_pairs` reads them."""
+    """Prepare points for `euclidean_pairs`.
+
+    Args:
+        points: `components` groups of coordinates of equal width.
+        components: number of groups.
+
+    Returns:
+        The points, and the squared length `(n, components)` of each of their groups.
+    """
     pieces = points.detach().unflatten(-1, (components, -1))
     return points, torch.linalg.vector_norm(pieces, dim=-1).square_()
 
 
 def euclidean_pairs(px: Projection, py: Projection, scratch: Scratch) -> Float[Tensor, "n m k"]:
-    """`||b_c - a_c||_2` for each component c of all pairs of points that `with_squares` made."""
+    """Compute `||b_c - a_c||_2` for each component c of all pairs of points.
+
+    Args:
+        px: the points a, from `with_squares`.
+        py: the points b, from `with_squares`.
+        scratch: memory for the result and for what is needed on the way.
+    """
     (a, a_squares), (b, b_squares) = px, py
     k = a_squares.shape[1]
     out = scratch.take("distances", (k, len(a), len(b)), a)
     distances, _ = _EuclideanPairs.apply(  # type: ignore[misc]
-        by_component(a, k),
-        by_component(b, k),
+        _by_component(a, k),
+        _by_component(b, k),
         a_squares.mT.contiguous(),
         b_squares.mT.contiguous(),
         out,
@@ -81,13 +72,20 @@ def euclidean_pairs(px: Projection, py: Projection, scratch: Scratch) -> Float[T
 def rectified_pairs(
     px: Float[Tensor, "n k*w"], py: Float[Tensor, "m k*w"], components: int, scratch: Scratch
 ) -> Float[Tensor, "n m k"]:
-    """`||relu(b_c - a_c)||_2` for each component c of all pairs of points."""
+    """Compute `||relu(b_c - a_c)||_2` for each component c of all pairs of points.
+
+    Args:
+        px: the points a, in `components` groups of coordinates.
+        py: the points b.
+        components: number of groups.
+        scratch: memory for the result and for what is needed on the way.
+    """
     out = scratch.take("distances", (components, len(px), len(py)), px)
-    a, b = by_component(px, components), by_component(py, components)
+    a, b = _by_component(px, components), _by_component(py, components)
     return _RectifiedPairs.apply(a, b, out, scratch).movedim(0, -1)  # type: ignore[union-attr]
 
 
-def by_component(points: Float[Tensor, "n k*w"], components: int) -> Float[Tensor, "k n w"]:
+def _by_component(points: Float[Tensor, "n k*w"], components: int) -> Float[Tensor, "k n w"]:
     return points.unflatten(-1, (components, -1)).movedim(1, 0)
 
 
@@ -165,7 +163,7 @@ def _fits_machine_code(like: Tensor) -> bool:
 
 
 def _rectified_distances(a: Tensor, b: Tensor, out: Tensor, scratch: Scratch) -> None:
-    """Into `out`, one coordinate at a time."""
+    """Write the distances to `out`, one coordinate at a time."""
     excess = scratch.take("excess", out.shape, out)
     difference = _rectified_difference(a, b)
     for j, (a_j, b_j) in enumerate(_coordinates(a, b)):
@@ -189,7 +187,7 @@ def _rectified_gradients(a: Tensor, b: Tensor, pull: Tensor, scratch: Scratch) -
 
 
 def _not_positive(values: Tensor) -> Tensor:
-    """Where values <= 0, as `nonzero` gives it; the minimum is much cheaper, and mostly there are none."""
+    """Find the places where values <= 0, as `nonzero` gives them; usually none, which the minimum tells much faster."""
     if values.numel() == 0 or values.amin() > 0:
         return torch.empty(0, values.ndim, dtype=torch.long, device=values.device)
     return (values <= 0).nonzero()
@@ -204,7 +202,7 @@ def _divide_or_zero(grad: Tensor, distances: Tensor) -> Tensor:
 
 
 def _rectified_difference(a: Tensor, b: Tensor) -> Callable[..., Tensor]:
-    """`relu(b_j - a_j)` into `out`, in one pass over the memory where torch has a kernel for it."""
+    """Return a function that writes `relu(b_j - a_j)` to `out`, in one pass where torch has a kernel for it."""
     if _fits_machine_code(a) and torch.isfinite(a.sum() + b.sum()):  # the kernel would make a NaN a 0
         return lambda a_j, b_j, out: torch.ops.aten._add_relu.out(b_j, a_j, alpha=-1, out=out)
     return lambda a_j, b_j, out: torch.sub(b_j, a_j, out=out).relu_()

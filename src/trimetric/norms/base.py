@@ -1,4 +1,4 @@
-"""What every norm is."""
+"""The interface of a norm."""
 
 from __future__ import annotations
 
@@ -8,49 +8,59 @@ from jaxtyping import Float
 from torch import Tensor
 
 from trimetric._support import checks
-from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.pairs import LinearSplit, PairKernel, kernel_from_split
 from trimetric.norms.pooled import Pooled
 
 
 class Norm(Pooled, ABC):
     r"""A map $x \mapsto \|x\|$ from `(..., dim)` to `(...)`: at least an asymmetric semi-norm.
 
-    A subclass gives `components`, each an asymmetric semi-norm; the norm pools them.  One whose `pairwise` works
-    on differences of projections sets `splits`; these lose digits where points are close, and
-    `NormInduced` sees to it.
-    """
+    A subclass implements `components`, each an asymmetric semi-norm, and the norm pools them.  That is enough.  The
+    rest is for speed: a norm that starts with a linear map describes it in `linear_split`, from which fast paths to
+    many pairs are derived; one with a faster way to all pairs implements `pair_kernel`.
 
-    splits: bool = False
+    Args:
+        dim: size of the last axis.
+        num_components: number of components.
+        pool: how they are pooled: "mean", "max" or "maxmean"; None takes the pooling of `inner`.
+        inner: the norm that this one wraps, if any.
+
+    Examples:
+        >>> import torch
+        >>> class Manhattan(Norm):
+        ...     def components(self, x):
+        ...         return x.abs().sum(dim=-1, keepdim=True)
+        >>> Manhattan(2, num_components=1, pool="mean")(torch.tensor([3.0, -4.0]))
+        tensor(7.)
+    """
 
     @abstractmethod
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
-        """The semi-norms that are pooled, on the last axis."""
+        """Compute the semi-norms that are pooled, on the last axis."""
 
     def forward(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch"]:
+        """Compute the norm of each vector."""
         checks.same_dtype("x", checks.vectors("x", x, self.dim), self)
         return self.pool(self.components(x))
 
-    def linear(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n u"]:
-        """Linear maps of x from which `components_of` goes on: `components(x)` is `components_of(linear(x))`.
+    def linear_split(self) -> LinearSplit:
+        """Describe the components as a function of linear features; by default of the vector itself."""
+        return LinearSplit(_identity, self.components, self.dim, exact=True)
 
-        Those of a difference are the difference of those of two points, which are computed once a point.
-        """
-        return x
+    def split_both_ways(self) -> LinearSplit:
+        """Describe `components(x) + components(-x)` in the same way, for `Symmetrized`."""
+        split = self.linear_split()
+        return split._replace(components=lambda u: split.components(u) + split.components(-u))
 
-    def components_of(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
-        return self.components(u)
+    def pair_kernel(self) -> PairKernel:
+        return kernel_from_split(self.linear_split(), floats=2 * self.definition_floats)
 
-    def linear_both_ways(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n u"]:
-        """The same for `components_both_ways`."""
-        return self.linear(x)
+    @property
+    def definition_floats(self) -> int:
+        split = self.linear_split()
+        own = 2 * self.dim + (2 * self.num_components if split.exact else 3 * split.size)
+        return own if self.inner is None else max(own, self.inner.definition_floats)
 
-    def components_both_ways(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
-        """`components(x) + components(-x)` of what `linear_both_ways` made of x."""
-        return self.components_of(u) + self.components_of(-u)
 
-    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
-        """The part of the computation that needs one point only; the origin of the points does not matter."""
-        return x if self.inner is None else self.inner.project(x)
-
-    def pairwise(self) -> PairFunction:
-        return lambda px, py: self.components(py.unsqueeze(0) - px.unsqueeze(1))
+def _identity(x: Tensor) -> Tensor:
+    return x

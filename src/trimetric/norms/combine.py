@@ -11,52 +11,63 @@ from torch import Tensor, nn
 
 from trimetric._support import checks
 from trimetric.axioms import combined_axioms
-from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.pairs import LinearSplit, PairKernel
 from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
 from trimetric.norms.constraints import positive, raw_of_positive
 from trimetric.norms.mahalanobis import Euclidean
-from trimetric.norms.pooled import pooled_pairs
+from trimetric.norms.pooled import stack_kernels
 
 
 class Symmetrized(Norm):
     r"""Components $c_i(x) + c_i(-x)$ of a norm with components $c_i$ (Proposition 2).
 
-    Symmetric component by component, so that it stays so under concave units; under mean pooling it is
+    Symmetric component by component, so that it stays symmetric under concave units; under mean pooling it is
     the $\|x| + \|{-x}|$ of the proposition.
+
+    Args:
+        norm: the norm to symmetrize; its pooling is used.
+
+    Examples:
+        >>> from trimetric import DeepNorm
+        >>> norm, x = Symmetrized(DeepNorm(4, widths=(8, 8))), torch.randn(4)
+        >>> bool(torch.isclose(norm(x), norm(-x)))
+        True
     """
 
     def __init__(self, norm: Norm) -> None:
         checks.instance("norm", norm, Norm)
         super().__init__(norm.dim, num_components=norm.num_components, pool=None, inner=norm)
-        self.splits = norm.splits
         self.axioms = norm.axioms.but(symmetric=True)
 
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         return self.inner.components(x) + self.inner.components(-x)
 
-    def linear(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n u"]:
-        return self.inner.linear_both_ways(x)
+    def linear_split(self) -> LinearSplit:
+        return self.inner.split_both_ways()
 
-    def components_of(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
-        return self.inner.components_both_ways(u)
-
-    def pairwise(self) -> PairFunction:
-        there, back = self.inner.pairwise(), self.inner.pairwise()
-        return lambda px, py: there(px, py) + back(py, px).transpose(0, 1)
-
-    @property
-    def pair_floats(self) -> int:
-        return 2 * self.inner.pair_floats
+    def pair_kernel(self) -> PairKernel:
+        there, back = self.inner.pair_kernel(), self.inner.pair_kernel()
+        return there._replace(
+            pairs=lambda px, py: there.pairs(px, py) + back.pairs(py, px).transpose(0, 1), floats=2 * there.floats
+        )
 
 
 class PositiveDefinite(Norm):
     r"""Components $c_i(x) + \lambda\|x\|_2$ with a learned $\lambda \ge$ `minimum` $> 0$ (Proposition 3).
 
     Every pooling of them is the norm plus $\lambda\|x\|_2$, which is positive for $x \ne 0$.
-    """
 
-    splits = True
+    Args:
+        norm: the norm to make definite; its pooling is used.
+        weight: $\lambda$ at the start; above `minimum`.
+        minimum: what $\lambda$ stays above.
+
+    Examples:
+        >>> from trimetric import WideNorm
+        >>> PositiveDefinite(WideNorm(4)).axioms.definite
+        True
+    """
 
     def __init__(self, norm: Norm, *, weight: float = 0.1, minimum: float = 1e-3) -> None:
         checks.instance("norm", norm, Norm)
@@ -76,22 +87,28 @@ class PositiveDefinite(Norm):
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         return self.inner.components(x) + self.weight * self.euclidean.components(x)
 
-    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
-        return self.inner.project(x), self.euclidean.project(x)
-
-    def pairwise(self) -> PairFunction:
-        inner, euclidean, weight = self.inner.pairwise(), self.euclidean.pairwise(), self.weight
-        return lambda px, py: inner(px[0], py[0]) + weight * euclidean(px[1], py[1])
-
-    @property
-    def pair_floats(self) -> int:
-        return self.inner.pair_floats + 2 * self.num_components
+    def pair_kernel(self) -> PairKernel:
+        inner, euclidean, weight = self.inner.pair_kernel(), self.euclidean.pair_kernel(), self.weight
+        return PairKernel(
+            project=lambda x: (inner.project(x), euclidean.project(x)),
+            pairs=lambda px, py: inner.pairs(px[0], py[0]) + weight * euclidean.pairs(px[1], py[1]),
+            floats=inner.floats + 2 * self.num_components,
+            loses_digits=True,
+        )
 
 
 class Asymmetrized(Norm):
     r"""$\|\mathrm{relu}(x :: -x)\|$ for a norm on $\mathbb{R}^{2n}$ that is N5 (Proposition 4).
 
     Subadditive because $\mathrm{relu}(x + y) \le \mathrm{relu}(x) + \mathrm{relu}(y)$ and the norm is monotone (N5).
+
+    Args:
+        norm: a norm of twice the size that promises to be monotone; its pooling is used.
+
+    Examples:
+        >>> norm = Asymmetrized(Euclidean(4))
+        >>> norm.dim, norm.axioms.symmetric
+        (2, False)
     """
 
     def __init__(self, norm: Norm) -> None:
@@ -110,12 +127,20 @@ class Asymmetrized(Norm):
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         return self.inner.components(torch.cat([x, -x], dim=-1).relu())
 
-    def project(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n dim"]:
-        return x
-
 
 class CombinedNorm(Norm):
-    r"""The mean, max or maxmean of norms on one space: the general Wide Norm of section 2.3."""
+    r"""The mean, max or maxmean of norms on one space: the general Wide Norm of section 2.3.
+
+    A sum and a maximum of subadditive homogeneous functions are subadditive and homogeneous.
+
+    Args:
+        norms: the norms, all of one `dim`.
+        pool: how their values are pooled: "mean", "max" or "maxmean".
+
+    Examples:
+        >>> CombinedNorm([Euclidean(2), Euclidean(2)])(torch.tensor([3.0, 4.0])).item()
+        5.0
+    """
 
     norms: Any
 
@@ -127,20 +152,12 @@ class CombinedNorm(Norm):
         super().__init__(dim, num_components=len(parts), pool=pool)
         self.norms = nn.ModuleList(parts)
         self.axioms = combined_axioms(norm.axioms for norm in parts)
-        self.splits = any(norm.splits for norm in parts)
 
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         return torch.stack([norm(x) for norm in self.norms], dim=-1)
 
-    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
-        return tuple(norm.project(x) for norm in self.norms)
-
-    def pairwise(self) -> PairFunction:
-        return pooled_pairs(self.norms)
-
-    @property
-    def pair_floats(self) -> int:
-        return max(norm.pair_floats for norm in self.norms) + 2 * self.num_components
+    def pair_kernel(self) -> PairKernel:
+        return stack_kernels(self.norms)
 
     @property
     def definition_floats(self) -> int:

@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from trimetric._support import checks
-from trimetric.kernels.pairs import PairFunction, Projection
-from trimetric.kernels.projections import Scratch, add_product
+from trimetric.kernels.pairs import LinearSplit, PairKernel, Projection
+from trimetric.kernels.projections import add_product
+from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import ActivationName, PoolName, activate_, make_activation, odd_part
 from trimetric.norms.base import Norm
 from trimetric.norms.constraints import nonnegative
@@ -26,10 +27,20 @@ class DeepNorm(Norm):
     hence subadditive (Proposition 1).  The last activation is always relu, so each unit is also
     non-negative and may carry a concave function (deviation D1).  The pooling is the last layer:
     $W_k$ is a mean, max or maxmean, and $U_k = 0$.
+
+    Args:
+        dim: size of the last axis.
+        widths: units of each layer; the last one is the number of components.
+        activation: $g_i$ of all layers but the last: "relu", "leaky_relu" or "maxrelu" (which needs even widths).
+        pool: how the components are pooled: "mean", "max" or "maxmean".
+
+    Examples:
+        >>> norm = DeepNorm(8, widths=(16, 16))
+        >>> norm(torch.randn(5, 8)).shape
+        torch.Size([5])
     """
 
     hidden: Any
-    splits = True
 
     def __init__(
         self,
@@ -52,12 +63,13 @@ class DeepNorm(Norm):
         self.activations = nn.ModuleList(make_activation(activation, width) for width in self.widths[:-1])
 
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
-        return self.components_of(self.linear(x))
+        return self._from_skips(self._skips(x))
 
-    def linear(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch u"]:
+    def _skips(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch u"]:
+        """The products U_i x of all layers."""
         return F.linear(x, self.skip)
 
-    def components_of(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
+    def _from_skips(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
         first, *rest = u.split(self.widths, dim=-1)
         return self._from_layer(0, first, rest)
 
@@ -66,33 +78,38 @@ class DeepNorm(Norm):
             unit = linear(activation(unit)) + skip
         return unit.relu()
 
-    def linear_both_ways(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n u"]:
-        r"""With $W_1$ times the odd part $o$ of the first activation, which is linear too: $g(-u) = g(u) - o(u)$.
+    def linear_split(self) -> LinearSplit:
+        return LinearSplit(self._skips, self._from_skips, sum(self.widths))
 
-        Both directions of the second layer, the largest product of all where there are two, then share it.
+    def split_both_ways(self) -> LinearSplit:
+        r"""Share the second layer of both directions, the largest product of all where there are two layers.
+
+        The odd part $o$ of the first activation is linear and $g(-u) = g(u) - o(u)$, so $W_1 o(u)$ is one more linear
+        feature, computed once per point.
         """
-        u = self.linear(x)
         if len(self.widths) == 1:
-            return u
+            return super().split_both_ways()
+        return LinearSplit(self._skips_and_odd, self._from_skips_and_odd, sum(self.widths) + self.widths[1])
+
+    def _skips_and_odd(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch u"]:
+        u = self._skips(x)
         odd = self.hidden[0](odd_part(self.activations[0], u[..., : self.widths[0]]))
         return torch.cat([u, odd], dim=-1)
 
-    def components_both_ways(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
-        if len(self.widths) == 1:
-            return super().components_both_ways(u)
+    def _from_skips_and_odd(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
         first, skip, *rest, odd = u.split([*self.widths, self.widths[1]], dim=-1)
         there = self.hidden[0](self.activations[0](first))
         back = there - odd - skip
         return self._from_layer(1, there + skip, rest) + self._from_layer(1, back, [-each for each in rest])
 
-    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
-        return F.linear(x, self.skip).split(self.widths, dim=-1)
-
-    def pairwise(self) -> PairFunction:
+    def pair_kernel(self) -> PairKernel:
         scratch = Scratch()
         weights = [linear.weight.mT for linear in self.hidden]
 
-        def components(px: Projection, py: Projection) -> Tensor:
+        def project(x: Float[Tensor, "n dim"]) -> Projection:
+            return self._skips(x).split(self.widths, dim=-1)
+
+        def pairs(px: Projection, py: Projection) -> Tensor:
             first, *rest = zip(px, py, strict=True)
             unit = scratch.differences("even", *first)
             for i, (weight, activation, skip) in enumerate(zip(weights, self.activations, rest, strict=True)):
@@ -101,19 +118,16 @@ class DeepNorm(Norm):
                 unit = add_product(unit, hidden, weight)
             return unit.relu_().view(len(px[0]), len(py[0]), -1)
 
-        return components
-
-    @property
-    def pair_floats(self) -> int:
-        return 2 * sum(self.widths)
-
-    @property
-    def definition_floats(self) -> int:
-        return 2 * self.dim + 3 * sum(self.widths)
+        return PairKernel(project, pairs, 2 * sum(self.widths), loses_digits=True)
 
 
 class NonNegativeLinear(nn.Module):
-    r"""$x \mapsto W x$ with $W \ge 0$; starts near an average of the inputs, whatever their number."""
+    r"""$x \mapsto W x$ with $W \ge 0$; starts near an average of the inputs, whatever their number.
+
+    Args:
+        fan_in: size of the input.
+        fan_out: size of the output.
+    """
 
     def __init__(self, fan_in: int, fan_out: int) -> None:
         super().__init__()
@@ -122,6 +136,7 @@ class NonNegativeLinear(nn.Module):
 
     @property
     def weight(self) -> Float[Tensor, "out in"]:
+        """The matrix W."""
         return nonnegative(self.raw_weight)
 
     def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:

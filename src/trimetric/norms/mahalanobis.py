@@ -8,8 +8,9 @@ from torch import Tensor, nn
 
 from trimetric._support import checks
 from trimetric.axioms import Axioms
-from trimetric.kernels.pairs import PairFunction, Projection
-from trimetric.kernels.projections import Scratch, euclidean_pairs, with_squares
+from trimetric.kernels.pairs import LinearSplit, PairKernel
+from trimetric.kernels.projections import euclidean_pairs, with_squares
+from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
 
@@ -17,19 +18,27 @@ from trimetric.norms.base import Norm
 class _OneEuclideanComponent(Norm):
     """All pairs by one matrix product."""
 
-    splits = True
-
-    def pairwise(self) -> PairFunction:
-        scratch = Scratch()
-        return lambda px, py: euclidean_pairs(px, py, scratch)
-
-    @property
-    def pair_floats(self) -> int:
-        return 3
+    def pair_kernel(self) -> PairKernel:
+        linear, scratch = self.linear_split().linear, Scratch()
+        return PairKernel(
+            project=lambda x: with_squares(linear(x), 1),
+            pairs=lambda px, py: euclidean_pairs(px, py, scratch),
+            floats=3,
+            loses_digits=True,
+        )
 
 
 class Euclidean(_OneEuclideanComponent):
-    r"""The norm $\|x\|_2$."""
+    r"""The norm $\|x\|_2$.
+
+    Args:
+        dim: size of the last axis.
+        pool: has no effect, since there is one component; accepted so that norms can be exchanged for each other.
+
+    Examples:
+        >>> Euclidean(2)(torch.tensor([3.0, 4.0]))
+        tensor(5.)
+    """
 
     axioms = Axioms(definite=True, symmetric=True, monotone=True)
 
@@ -39,15 +48,21 @@ class Euclidean(_OneEuclideanComponent):
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch 1"]:
         return torch.linalg.vector_norm(x, dim=-1, keepdim=True)
 
-    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
-        return with_squares(x, 1)
-
 
 class Mahalanobis(_OneEuclideanComponent):
     r"""The norm $\|Wx\|_2$ with a learned $W$ of `rank` rows.
 
     Linear, then Euclidean: homogeneous, subadditive and symmetric.  Definite where $W$ has full
     column rank, which training does not ensure and which is therefore not promised.
+
+    Args:
+        dim: size of the last axis.
+        rank: number of rows of $W$; `dim` by default.
+        pool: has no effect, since there is one component; accepted so that norms can be exchanged for each other.
+
+    Examples:
+        >>> Mahalanobis(8, rank=2)(torch.randn(5, 8)).shape
+        torch.Size([5])
     """
 
     axioms = Axioms(symmetric=True)
@@ -58,13 +73,14 @@ class Mahalanobis(_OneEuclideanComponent):
         self.weight = nn.Parameter(nn.init.orthogonal_(torch.empty(rows, self.dim)))
 
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch 1"]:
-        return self.components_of(self.linear(x))
+        return _length(self._linear(x))
 
-    def linear(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n rank"]:
+    def linear_split(self) -> LinearSplit:
+        return LinearSplit(self._linear, _length, len(self.weight))
+
+    def _linear(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch rank"]:
         return x @ self.weight.mT
 
-    def components_of(self, u: Float[Tensor, "*batch rank"]) -> Float[Tensor, "*batch 1"]:
-        return torch.linalg.vector_norm(u, dim=-1, keepdim=True)
 
-    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
-        return with_squares(self.linear(x), 1)
+def _length(u: Float[Tensor, "*batch rank"]) -> Float[Tensor, "*batch 1"]:
+    return torch.linalg.vector_norm(u, dim=-1, keepdim=True)

@@ -11,8 +11,7 @@ from scipy.spatial import ConvexHull, QhullError
 from torch import Tensor
 
 from trimetric.axioms import Axioms
-from trimetric.kernels.pairs import PairFunction
-from trimetric.kernels.projections import Scratch
+from trimetric.kernels.pairs import LinearSplit
 from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
 
@@ -24,7 +23,17 @@ class PolyhedralNorm(Norm):
     learned: this is the ground truth of the 2-D experiments, and a norm for those who know their unit ball.
     Definite where the polytope is bounded, symmetric where it equals its mirror image.
 
-    Build one by `PolyhedralNorm.from_points` (their convex hull) or from the half-spaces themselves.
+    Build one from points with `PolyhedralNorm.from_points`, or from the half-spaces themselves.
+
+    Args:
+        normals: the $a_i$, one row per half-space.
+        offsets: the $b_i > 0$.
+        pool: how the components are pooled; "max" is the gauge itself.
+
+    Examples:
+        >>> square = PolyhedralNorm([[1, 0], [0, 1], [-1, 0], [0, -1]], [1, 1, 1, 1])
+        >>> square(torch.tensor([3.0, -4.0]))
+        tensor(4.)
     """
 
     def __init__(self, normals: ArrayLike, offsets: ArrayLike, *, pool: PoolName = "max") -> None:
@@ -42,11 +51,20 @@ class PolyhedralNorm(Norm):
         self.axioms = Axioms(definite=_is_bounded(faces), symmetric=_is_mirrored(faces))
 
     faces: Tensor
-    splits = True
 
     @classmethod
     def from_points(cls, points: ArrayLike, *, pool: PoolName = "max") -> PolyhedralNorm:
-        """The norm whose unit ball is the convex hull of `points`, which must contain the origin inside."""
+        """Make the norm whose unit ball is the convex hull of points.
+
+        Args:
+            points: one row per point; the origin must lie inside of their hull.
+            pool: how the components are pooled; "max" is the gauge itself.
+
+        Examples:
+            >>> diamond = PolyhedralNorm.from_points([[1, 0], [0, 1], [-1, 0], [0, -1]])
+            >>> round(diamond(torch.tensor([3.0, -4.0])).item(), 4)
+            7.0
+        """
         vertices = _matrix("points", points)
         if vertices.shape[1] == 1:
             faces = np.array([[1.0], [-1.0]]), np.array([vertices.max(), -vertices.min()])
@@ -67,18 +85,13 @@ class PolyhedralNorm(Norm):
         return cls(*faces, pool=pool)
 
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
-        return self.project(x).relu()
+        return self._linear(x).relu()
 
-    def project(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
+    def linear_split(self) -> LinearSplit:
+        return LinearSplit(self._linear, torch.relu, self.num_components)
+
+    def _linear(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         return x @ self.faces.mT
-
-    def pairwise(self) -> PairFunction:
-        scratch = Scratch()
-        return lambda px, py: scratch.differences("faces", px, py).relu_()
-
-    @property
-    def pair_floats(self) -> int:
-        return 2 * self.num_components
 
 
 def _numbers(name: str, value: ArrayLike) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What norms and distances share: components that are pooled, and a fast way to all pairs."""
+"""What norms and distances share: components that are pooled, and a fast path to all pairs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from torch import Tensor, nn
 from trimetric._support import checks
 from trimetric._support.described import Described
 from trimetric.axioms import Axioms
-from trimetric.kernels.pairs import PairFunction, Projection
+from trimetric.kernels.pairs import PairKernel, Projection
 from trimetric.norms.activations import PoolName, make_pool
 
 
 class Pooled(Described):
     """A module on vectors of size `dim` whose value pools `num_components` components.
 
-    A wrapper hands its `inner` module over, and takes from it the projection and, with `pool=None`, the
-    pooling.  `axioms` says what is promised for every value of the parameters.
+    `axioms` says what is promised for every value of the parameters.
 
-    `all_pairs` computes `project` once a point, and calls the function that `pairwise` makes on blocks of
-    projected points.  By default both are the definition.
+    Args:
+        dim: size of the last axis.
+        num_components: number of components.
+        pool: how they are pooled; None takes the pooling of `inner`.
+        inner: the module that this one wraps, if any.
     """
 
     inner: Any
@@ -37,17 +39,15 @@ class Pooled(Described):
 
     @property
     def pool(self) -> nn.Module:
-        """Maps components `(..., k)` to the value `(...)`."""
+        """The module that maps components `(..., k)` to the value `(...)`."""
         return self.inner.pool if self.own_pool is None else self.own_pool
 
-    def pairwise(self) -> PairFunction:
-        """The components of all pairs of projected points; what needs no point is computed here, once."""
-        raise TypeError(f"{type(self).__name__}: a norm or a distance was expected here")
+    def pair_kernel(self) -> PairKernel:
+        """Make the functions that `all_pairs` calls: one on all points, one on blocks of pairs of projected points.
 
-    @property
-    def pair_floats(self) -> int:
-        """About how many numbers the function of `pairwise` holds at once for each pair."""
-        return 2 * self.definition_floats
+        What needs no point, such as a constrained weight, is computed here once.
+        """
+        raise TypeError(f"{type(self).__name__}: expected a norm or a distance")
 
     @property
     def definition_floats(self) -> int:
@@ -59,12 +59,24 @@ class Pooled(Described):
         return f"dim={self.dim}, components={self.num_components}"
 
 
-def pooled_pairs(parts: Iterable[Pooled]) -> PairFunction:
-    """The values of several modules as components; reads a tuple of their projections."""
-    functions = [(part.pool, part.pairwise()) for part in parts]
+def stack_kernels(parts: Iterable[Pooled]) -> PairKernel:
+    """Make a kernel whose components are the values of several modules.
 
-    def components(px: Projection, py: Projection) -> Tensor:
-        pieces = zip(functions, px, py, strict=True)
-        return torch.stack([pool(pairs(x, y)) for (pool, pairs), x, y in pieces], dim=-1)
+    Args:
+        parts: norms, or distances.
 
-    return components
+    Returns:
+        A kernel whose projection is the tuple of theirs.
+    """
+    stacked = [(part.pool, part.pair_kernel()) for part in parts]
+    kernels = [kernel for _, kernel in stacked]
+
+    def project(*points: Tensor) -> Projection:
+        return tuple(kernel.project(*points) for kernel in kernels)
+
+    def pairs(px: Projection, py: Projection) -> Tensor:
+        pieces = zip(stacked, px, py, strict=True)
+        return torch.stack([pool(kernel.pairs(x, y)) for (pool, kernel), x, y in pieces], dim=-1)
+
+    floats = max(kernel.floats for kernel in kernels) + 2 * len(kernels)
+    return PairKernel(project, pairs, floats, loses_digits=any(kernel.loses_digits for kernel in kernels))

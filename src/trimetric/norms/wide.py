@@ -12,8 +12,9 @@ from torch.nn import functional as F
 
 from trimetric._support import checks
 from trimetric.axioms import Axioms
-from trimetric.kernels.pairs import PairFunction, Projection
-from trimetric.kernels.projections import Scratch, add_product, euclidean_pairs, rectified_pairs, with_squares
+from trimetric.kernels.pairs import LinearSplit, PairKernel, Projection
+from trimetric.kernels.projections import add_product, euclidean_pairs, rectified_pairs, with_squares
+from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
 from trimetric.norms.constraints import nonnegative
@@ -31,9 +32,21 @@ class WideNorm(Norm):
       $\mathrm{relu}(x :: -x)$, hence *not* universal (deviation D2).
     - `symmetric=True`: $\|W_i x\|_2$, a maximum and mean of Mahalanobis norms.  With `monotone=True`, $W_i \ge 0$
       and the norm is monotone in the positive orthant (Proposition 5), as `Asymmetrized` needs.
-    """
 
-    splits = True
+    Args:
+        dim: size of the last axis.
+        components: number of matrices $W_i$.
+        width: number of rows of each.
+        symmetric: whether $\|x\| = \|{-x}\|$.
+        form: of the components of an asymmetric norm: "rectified" or "paper".
+        monotone: whether the norm grows in the positive orthant; for symmetric norms only.
+        pool: how the components are pooled: "mean", "max" or "maxmean".
+
+    Examples:
+        >>> norm = WideNorm(8, components=4, width=2)
+        >>> norm(torch.randn(5, 8)).shape
+        torch.Size([5])
+    """
 
     def __init__(
         self,
@@ -70,25 +83,11 @@ class WideNorm(Norm):
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         return self.pieces(x)
 
-    def linear(self, x: Float[Tensor, "n dim"]) -> Float[Tensor, "n u"]:
-        return self.pieces.linear(x)
+    def linear_split(self) -> LinearSplit:
+        return self.pieces.linear_split()
 
-    def components_of(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
-        return self.pieces.components_of(u)
-
-    def project(self, x: Float[Tensor, "n dim"]) -> Projection:
-        return self.pieces.project(x)
-
-    def pairwise(self) -> PairFunction:
-        return self.pieces.pairwise()
-
-    @property
-    def pair_floats(self) -> int:
-        return self.pieces.pair_floats
-
-    @property
-    def definition_floats(self) -> int:
-        return 2 * self.dim + 2 * self.num_components * self.width
+    def pair_kernel(self) -> PairKernel:
+        return self.pieces.pair_kernel()
 
 
 class _Symmetric(nn.Module):
@@ -98,27 +97,31 @@ class _Symmetric(nn.Module):
         super().__init__()
         self.monotone = monotone
         self.raw_weight = nn.Parameter(torch.randn(components, width, dim) / math.sqrt(width))
-        self.pair_floats = 3 * components
 
     @property
     def weight(self) -> Tensor:
         return nonnegative(self.raw_weight) if self.monotone else self.raw_weight
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.components_of(self.linear(x))
+        return self._lengths(self._rows(x))
 
-    def linear(self, x: Tensor) -> Tensor:
+    def linear_split(self) -> LinearSplit:
+        return LinearSplit(self._rows, self._lengths, self.raw_weight.shape[:2].numel())
+
+    def _rows(self, x: Tensor) -> Tensor:
         return _rows(x, self.weight)
 
-    def components_of(self, u: Tensor) -> Tensor:
-        return _group_norms(u, self.raw_weight.shape[0])
+    def _lengths(self, u: Tensor) -> Tensor:
+        return _group_norms(u, len(self.raw_weight))
 
-    def project(self, x: Tensor) -> Projection:
-        return with_squares(_rows(x, self.weight), self.raw_weight.shape[0])
-
-    def pairwise(self) -> PairFunction:
-        scratch = Scratch()
-        return lambda px, py: euclidean_pairs(px, py, scratch)
+    def pair_kernel(self) -> PairKernel:
+        scratch, components = Scratch(), len(self.raw_weight)
+        return PairKernel(
+            project=lambda x: with_squares(self._rows(x), components),
+            pairs=lambda px, py: euclidean_pairs(px, py, scratch),
+            floats=3 * components,
+            loses_digits=True,
+        )
 
 
 class _Rectified(nn.Module):
@@ -127,70 +130,77 @@ class _Rectified(nn.Module):
     def __init__(self, dim: int, components: int, width: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.randn(components, width, dim) / math.sqrt(width))
-        self.pair_floats = 3 * components
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.components_of(self.linear(x))
+        return self._lengths(self._rows(x))
 
-    def linear(self, x: Tensor) -> Tensor:
+    def linear_split(self) -> LinearSplit:
+        return LinearSplit(self._rows, self._lengths, self.weight.shape[:2].numel())
+
+    def _rows(self, x: Tensor) -> Tensor:
         return _rows(x, self.weight)
 
-    def components_of(self, u: Tensor) -> Tensor:
-        return _group_norms(u.relu(), self.weight.shape[0])
+    def _lengths(self, u: Tensor) -> Tensor:
+        return _group_norms(u.relu(), len(self.weight))
 
-    def project(self, x: Tensor) -> Projection:
-        # Transposed in memory: rectified_pairs walks along the points of one coordinate.
-        return (self.weight.flatten(0, 1) @ x.mT).mT
-
-    def pairwise(self) -> PairFunction:
-        scratch = Scratch()
-        return lambda px, py: rectified_pairs(px, py, self.weight.shape[0], scratch)
+    def pair_kernel(self) -> PairKernel:
+        scratch, components = Scratch(), len(self.weight)
+        return PairKernel(
+            # Transposed in memory: rectified_pairs walks along the points of one coordinate.
+            project=lambda x: (self.weight.flatten(0, 1) @ x.mT).mT,
+            pairs=lambda px, py: rectified_pairs(px, py, components, scratch),
+            floats=3 * components,
+            loses_digits=True,
+        )
 
 
 class _Orthant(nn.Module):
     """Components `||W_i relu(x :: -x)||_2` with `W_i = (A_i, B_i) >= 0`.
 
-    Over pairs, with d = y - x:  A relu(d) + B relu(-d) = ((A + B)|d| + (A - B) d) / 2, whose second part
-    splits into a projection of x and one of y.
+    As A relu(x) + B relu(-x) = ((A + B)|x| + (A - B) x) / 2, the linear features are x and (A - B) x / 2.
     """
 
     def __init__(self, dim: int, components: int, width: int) -> None:
         super().__init__()
         self.raw_weight = nn.Parameter(torch.randn(components, width, 2 * dim) / (dim * math.sqrt(width)))
-        self.pair_floats = 2 * components * width + dim + components
 
     @property
     def weight(self) -> Tensor:
         return nonnegative(self.raw_weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        return _group_norms(_rows(torch.cat([x, -x], dim=-1).relu(), self.weight), self.raw_weight.shape[0])
+        return _group_norms(_rows(torch.cat([x, -x], dim=-1).relu(), self.weight), len(self.raw_weight))
 
-    def linear(self, x: Tensor) -> Tensor:
-        return torch.cat(self.project(x), dim=-1)
+    def linear_split(self) -> LinearSplit:
+        components, width, both = self.raw_weight.shape
+        return LinearSplit(self._features, self._from_features, both // 2 + components * width)
 
-    def components_of(self, u: Tensor) -> Tensor:
+    def _features(self, x: Tensor) -> Tensor:
+        return torch.cat(self._project(x), dim=-1)
+
+    def _from_features(self, u: Tensor) -> Tensor:
         a, b = self.weight.flatten(0, 1).chunk(2, dim=-1)
         dim = a.shape[-1]
-        return _group_norms(u[..., dim:] + F.linear(u[..., :dim].abs(), (a + b) / 2), self.raw_weight.shape[0])
+        return _group_norms(u[..., dim:] + F.linear(u[..., :dim].abs(), (a + b) / 2), len(self.raw_weight))
 
-    def project(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def _project(self, x: Tensor) -> tuple[Tensor, Tensor]:
         a, b = self.weight.chunk(2, dim=-1)
         return x, _rows(x, (a - b) / 2)
 
-    def pairwise(self) -> PairFunction:
+    def pair_kernel(self) -> PairKernel:
         scratch = Scratch()
+        components, width, _ = self.raw_weight.shape
         a, b = self.weight.flatten(0, 1).chunk(2, dim=-1)
         half_sum = ((a + b) / 2).mT
 
-        def components(px: Projection, py: Projection) -> Tensor:
+        def pairs(px: Projection, py: Projection) -> Tensor:
             (x, x_split), (y, y_split) = px, py
             size = scratch.differences("size", x, y).abs_().flatten(0, 1)
             split = scratch.differences("split", x_split, y_split).flatten(0, 1)
             rows = add_product(split, size, half_sum)
-            return _group_norms(rows, self.raw_weight.shape[0]).unflatten(0, (len(x), len(y)))
+            return _group_norms(rows, components).unflatten(0, (len(x), len(y)))
 
-        return components
+        return PairKernel(self._project, pairs, components * (2 * width + 1) + len(half_sum), loses_digits=True)
 
 
 def _group_norms(rows: Tensor, components: int) -> Tensor:
