@@ -36,7 +36,11 @@ class TransformedDistance(Distance):
 
     @abstractmethod
     def transform(self, components: Float[Tensor, "*batch j"]) -> Float[Tensor, "*batch k"]:
-        """Map the components of the inner distance to those of this one."""
+        """Map the components of the inner distance to those of this one.
+
+        Args:
+            components: those of the inner distance, on the last axis.
+        """
 
     def components(
         self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]

@@ -36,10 +36,21 @@ class Norm(Pooled, ABC):
 
     @abstractmethod
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
-        """Compute the semi-norms that are pooled, on the last axis."""
+        """Compute the semi-norms that are pooled.
+
+        Args:
+            x: vectors on the last axis.
+
+        Returns:
+            The components on the last axis.
+        """
 
     def forward(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch"]:
-        """Compute the norm of each vector."""
+        """Compute the norm of each vector.
+
+        Args:
+            x: vectors on the last axis.
+        """
         checks.same_dtype("x", checks.vectors("x", x, self.dim), self)
         return self.pool(self.components(x))
 
