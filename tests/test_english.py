@@ -55,8 +55,7 @@ MOST: dict[tuple[str, str], int] = {
     ("src/trimetric/models", "British spelling"): 1,
     ("src/trimetric/norms", "British spelling"): 1,
     ("src/trimetric/norms", "dialect"): 5,
-    ("src/trimetric/rl", "British spelling"): 4,
-    ("src/trimetric/rl", "dialect"): 4,
+    ("src/trimetric/rl", "British spelling"): 2,
     ("src/trimetric/training", "British spelling"): 15,
     ("src/trimetric/training", "dialect"): 12,
 }
