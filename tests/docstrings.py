@@ -55,7 +55,7 @@ def gaps(name: str, value: type | FunctionType) -> Iterator[str]:
     text = _class_text(value)
     yield from _gaps_of_text(name, text, _constructor_parameters(value), documented=_documented_fields(value))
     yield from _gap_of_example(name, text)
-    for method_name, method in vars(value).items():
+    for method_name, method in _own_methods(value).items():
         if not method_name.startswith("_") and isinstance(method, Method):
             function = method.__func__ if isinstance(method, (classmethod, staticmethod)) else method
             parameters = [] if isinstance(function, property) else _parameters(function)
@@ -131,9 +131,18 @@ def _inherited_text(value: type, method_name: str) -> tuple[str, bool]:
         method = vars(base).get(method_name)
         text = getattr(method, "__doc__", None)
         if text:
-            same = base is not value and _same_parameters(method, vars(value)[method_name])
+            same = base is not value and _same_parameters(method, _own_methods(value)[method_name])
             return inspect.cleandoc(text), same and base in public_names().values()
     return "", False
+
+
+def _own_methods(value: type) -> dict[str, object]:
+    """The attributes of a class, with those that it has from bases which are not public themselves."""
+    found: dict[str, object] = {}
+    for base in value.__mro__:
+        if base is value or (base.__module__.startswith("trimetric") and base not in public_names().values()):
+            found = {**vars(base), **found}
+    return found
 
 
 def _same_parameters(one: object, other: object) -> bool:

@@ -14,6 +14,7 @@ if any(library is not None and find_spec(library) is None for library in PACKAGE
 
 WITHOUT_EXAMPLE: dict[str, str] = {
     "graphs.read_osm": "needs a map",
+    "nearness.save_picture": "writes a file; repair_picture shows what is in it",
 }
 """Public names that need no example, and why."""
 

@@ -49,7 +49,6 @@ MOST: dict[tuple[str, str], int] = {
     ("src/trimetric/files", "British spelling"): 1,
     ("src/trimetric/graphs", "British spelling"): 20,
     ("src/trimetric/graphs", "dialect"): 22,
-    ("src/trimetric/integrations", "dialect"): 2,
     ("src/trimetric/kernels", "British spelling"): 11,
     ("src/trimetric/kernels", "dialect"): 4,
     ("src/trimetric/models", "British spelling"): 1,

@@ -16,10 +16,10 @@ with needing("trimetric.integrations.pytorch_metric_learning", "metric-learning"
 
 
 class TriangleDistance(BaseDistance):
-    r"""`TriangleDistance(head)` measures embeddings by `head`, in any loss or miner that takes `distance=`.
+    r"""Measure embeddings by a head, in any loss or miner that takes `distance=`.
 
-    What the head promises holds unchanged: embeddings are neither normalized nor is the distance raised to a power,
-    either of which may cost the triangle inequality ($d^2$ does).
+    What the head promises stays true: embeddings are not normalized and the distance is not raised to a power,
+    because either may break the triangle inequality ($d^2$ does).
 
     Entry (i, j) of the matrix is $d(\mathrm{query}_i, \mathrm{reference}_j)$.  Losses and miners make the anchor the
     query, so an asymmetric head is trained in the direction from anchor to positive and negative.
@@ -30,8 +30,18 @@ class TriangleDistance(BaseDistance):
 
     Under `torch.autocast` the encoder computes in half precision, the head in that of its parameters.
 
-    The head is a sub-module of this, and this of the loss: optimize `loss.parameters()`, and move the loss by
-    `.to(device)`.
+    The head is a sub-module of this distance, which is one of the loss: optimize `loss.parameters()`, and move the
+    loss by `.to(device)`.
+
+    Args:
+        distance: the head, a distance or a norm.
+        max_memory: as for `all_pairs`: bytes, or text such as "256MiB".
+
+    Examples:
+        >>> import trimetric as tm
+        >>> TriangleDistance(tm.Euclidean(2))(torch.tensor([[0.0, 0.0], [3.0, 4.0]]))
+        tensor([[0., 5.],
+                [5., 0.]])
     """
 
     def __init__(self, distance: Norm | Distance, *, max_memory: int | str = "256MiB") -> None:
@@ -41,11 +51,21 @@ class TriangleDistance(BaseDistance):
         self.max_memory = max_memory
 
     def compute_mat(self, query_emb: Tensor, ref_emb: Tensor | None) -> Tensor:
-        """The distances of all pairs, `(n, m)`; `all_pairs` bounds the memory."""
+        """The distances of all pairs, `(n, m)`; `all_pairs` bounds the memory.
+
+        Args:
+            query_emb: embeddings `(n, dim)` to measure from.
+            ref_emb: embeddings `(m, dim)` to measure to; None for those of `query_emb`.
+        """
         return all_pairs(self.distance, query_emb, ref_emb, max_memory=self.max_memory)
 
     def pairwise_distance(self, query_emb: Tensor, ref_emb: Tensor) -> Tensor:
-        """The distance of each query to the reference of the same row, `(n,)`."""
+        """The distance of each query to the reference of the same row, `(n,)`.
+
+        Args:
+            query_emb: embeddings `(n, dim)` to measure from.
+            ref_emb: embeddings `(n, dim)` to measure to.
+        """
         with torch.autocast(query_emb.device.type, enabled=False):
             return self.distance(self._in_dtype_of_head(query_emb), self._in_dtype_of_head(ref_emb))
 

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from trimetric._support.optional import needing
-from trimetric.integrations.sklearn.pair_estimator import PairEstimator, PairsLike
+from trimetric.integrations.sklearn.pair_arrays import PairsLike
+from trimetric.integrations.sklearn.pair_estimator import PairEstimator
 
 with needing("trimetric.integrations.sklearn.estimators", "sklearn"):
     from sklearn.base import RegressorMixin, TransformerMixin
@@ -21,38 +22,21 @@ PREDICTION_BATCH = 4096
 
 
 class DistanceRegressor(RegressorMixin, PairEstimator):
-    """Predicts the distances of pairs; what it predicts never breaks the triangle inequality.
+    """Predict the distances of pairs; the predictions never break the triangle inequality.
 
     Learns `d(phi(x), phi(y))`: features standardized, an MLP for phi, and a head that is a quasimetric for every value
-    of its parameters.  `score` is the coefficient of determination.
+    of its parameters.  `score` is the coefficient of determination.  The arguments are explained at `__init__`.
 
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> pairs = rng.uniform(size=(1000, 2, 3))
-    >>> distances = np.abs(pairs[:, 1] - pairs[:, 0]).sum(axis=1)
-    >>> model = DistanceRegressor(epochs=20, random_state=0).fit(pairs, distances)
-    >>> bool(model.score(pairs, distances) > 0.9)
-    True
-    >>> model.audit(pairs[:50, 0]).triangle_defect
-    0.0
-
-    Args:
-        head: "wide", "deep", "mahalanobis" or "euclidean"; see `trimetric.models.heads`.
-        symmetric: whether d(x, y) = d(y, x) is to hold, for every value of the parameters.
-        concave_units: learned concave units on each component of the head's norm; 0 is the norm itself.
-        embedding_dim: size of phi(x).
-        encoder_widths: hidden layers of phi; none of them makes phi linear.
-        epochs: passes over the pairs.
-        batch_size: pairs a step.
-        learning_rate: of Adam, decaying along a cosine.
-        weight_decay: decoupled (AdamW).
-        loss: see `trimetric.training.losses`.
-        patience: epochs without a better validation error before stopping; None holds nothing out.
-        validation_fraction: part of the unordered pairs that is held out where `patience` is set; a pair, its reverse
-            and its repetitions are held out together.
-        random_state: of initial weights, order of the pairs and held-out pairs; an int makes `fit` repeatable.
-        device: where torch computes.
-        verbose: show the progress.
+    Examples:
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> pairs = rng.uniform(size=(1000, 2, 3))
+        >>> distances = np.abs(pairs[:, 1] - pairs[:, 0]).sum(axis=1)
+        >>> model = DistanceRegressor(epochs=20, random_state=0).fit(pairs, distances)
+        >>> bool(model.score(pairs, distances) > 0.9)
+        True
+        >>> model.audit(pairs[:50, 0]).triangle_defect
+        0.0
 
     Attributes:
         model_: the trained `Siamese`, on standardized objects.
@@ -63,7 +47,11 @@ class DistanceRegressor(RegressorMixin, PairEstimator):
 
     @torch.no_grad()
     def predict(self, X: PairsLike) -> NDArray[np.float32]:  # noqa: N803
-        """The distance of each pair; `X` as for `fit`."""
+        """The distance of each pair.
+
+        Args:
+            X: pairs, in any form that `fit` takes.
+        """
         batches = self._ends(X).split(PREDICTION_BATCH)
         return torch.cat([self.model_(ends[:, 0], ends[:, 1]) for ends in batches]).cpu().numpy()
 
@@ -75,11 +63,19 @@ class DistanceRegressor(RegressorMixin, PairEstimator):
 
 # No names of output columns: one object makes embedding_dim of them, a pair twice as many.
 class LearnedMetricTransformer(TransformerMixin, PairEstimator, auto_wrap_output_keys=None):
-    """Maps objects to embeddings phi(x), learned so that `d(phi(x), phi(y))` is the distance of x and y.
+    """Map objects to embeddings phi(x), learned so that `d(phi(x), phi(y))` is the distance of x and y.
 
-    `fit` takes pairs and distances; parameters and attributes are those of `DistanceRegressor`.  Between
+    `fit` takes pairs and distances; arguments and attributes are those of `DistanceRegressor`.  Between
     embeddings use `model_.distance` (or `pairwise` on the objects): plain Euclidean distances are right for
     `head="euclidean", concave_units=0` only.
+
+    Examples:
+        >>> import numpy as np
+        >>> pairs = np.random.default_rng(0).uniform(size=(100, 2, 3))
+        >>> distances = np.abs(pairs[:, 1] - pairs[:, 0]).max(axis=1)
+        >>> embed = LearnedMetricTransformer(embedding_dim=4, epochs=1, random_state=0).fit(pairs, distances)
+        >>> embed.transform(pairs[:, 0]).shape
+        (100, 4)
     """
 
     @torch.no_grad()
@@ -88,6 +84,9 @@ class LearnedMetricTransformer(TransformerMixin, PairEstimator, auto_wrap_output
 
         Pairs, in any form that `fit` takes, give pairs of embeddings: `(n, 2, embedding_dim)`, or side by side where
         the objects came so.
+
+        Args:
+            X: objects `(n, d)`, or pairs of them.
         """
         check_is_fitted(self)
         shape = () if isinstance(X, tuple) else np.asarray(X).shape

@@ -24,7 +24,17 @@ class MetricCallable:
     - `"max"` or `"mean"` of $d(x, y)$ and $d(y, x)$, which is symmetric and keeps the triangle inequality of $d$
       (Proposition 8): right with every algorithm;
     - `"directed"`: $d(x, y)$ from query to fitted point.  Right with `algorithm="brute"` for queries other than the
-      fitted points; where scikit-learn would go on to assume symmetry, the call raises.
+      fitted points; where scikit-learn would assume symmetry, the call raises.
+
+    Args:
+        distance: a function of two vectors.
+        symmetric: whether it promises d(x, y) = d(y, x).
+        asymmetry: what to do if it does not.
+
+    Examples:
+        >>> uphill = lambda x, y: max(y - x, 0)
+        >>> MetricCallable(uphill, symmetric=False, asymmetry="mean")(1.0, 3.0)
+        1.0
     """
 
     def __init__(

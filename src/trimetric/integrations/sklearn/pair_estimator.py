@@ -19,6 +19,7 @@ from trimetric._support.pair_splits import contradiction, hold_out
 from trimetric.distances import Calibrated
 from trimetric.distances.siamese import Siamese
 from trimetric.integrations.sklearn.metric_callable import Asymmetry, MetricCallable
+from trimetric.integrations.sklearn.pair_arrays import PairsLike, side_by_side
 from trimetric.kernels.equal_rows import first_equal_row
 from trimetric.models.encoders import MLP
 from trimetric.models.heads import HeadName, make_head
@@ -34,8 +35,6 @@ with needing("trimetric.integrations.sklearn.estimators", "sklearn"):
 
 # About the most numbers that a block of rows of the matrix of all pairs holds in nearest_neighbors.
 NEIGHBOR_FLOATS = 1 << 24
-
-PairsLike = ArrayLike | tuple[ArrayLike, ArrayLike]
 
 
 class PairEstimator(BaseEstimator):
@@ -66,6 +65,26 @@ class PairEstimator(BaseEstimator):
         device: str = "cpu",
         verbose: bool = False,
     ) -> None:
+        """Set the parameters; nothing is checked or computed before `fit`.
+
+        Args:
+            head: the name of a head, such as "wide", "deep" or "euclidean"; see `trimetric.models.heads`.
+            symmetric: whether d(x, y) = d(y, x) is to hold, for every value of the parameters.
+            concave_units: learned concave units on each component of the head's norm; 0 is the norm itself.
+            embedding_dim: size of phi(x).
+            encoder_widths: hidden layers of phi; none of them makes phi linear.
+            epochs: passes over the pairs.
+            batch_size: pairs per step.
+            learning_rate: of Adam, decaying along a cosine.
+            weight_decay: decoupled (AdamW).
+            loss: see `trimetric.training.losses`.
+            patience: epochs without a better validation error before stopping; None holds nothing out.
+            validation_fraction: part of the unordered pairs that is held out where `patience` is set; a pair, its
+                reverse and its repetitions are held out together.
+            random_state: of initial weights, order of the pairs and held-out pairs; an int makes `fit` repeatable.
+            device: where torch computes.
+            verbose: show the progress.
+        """
         self.head = head
         self.symmetric = symmetric
         self.concave_units = concave_units
@@ -90,7 +109,7 @@ class PairEstimator(BaseEstimator):
                 side by side, which is what passes through a `Pipeline`.
             y: the n distances, finite and at least 0; with `symmetric=True` the same in both directions of a pair.
         """
-        sides, targets = validate_data(self, _side_by_side(X), y, dtype=np.float64, y_numeric=True)  # type: ignore
+        sides, targets = validate_data(self, side_by_side(X), y, dtype=np.float64, y_numeric=True)  # type: ignore
         ends = self._halves(sides)
         objects, indices = np.unique(ends.reshape(-1, ends.shape[2]), axis=0, return_inverse=True)
         self.mean_, spread = ends.mean(axis=(0, 1)), ends.std(axis=(0, 1))
@@ -171,7 +190,7 @@ class PairEstimator(BaseEstimator):
     def _ends(self, X: PairsLike) -> Tensor:  # noqa: N803
         """The standardized objects of pairs, `(n, 2, d)`."""
         check_is_fitted(self)
-        sides = validate_data(self, _side_by_side(X), dtype=np.float64, reset=False)  # type: ignore
+        sides = validate_data(self, side_by_side(X), dtype=np.float64, reset=False)  # type: ignore
         return self._standardized(self._halves(sides))
 
     def _halves(self, sides: Any) -> NDArray[np.float64]:
@@ -187,6 +206,10 @@ class PairEstimator(BaseEstimator):
         """The matrix of `d(X[i], Y[j])` for objects `(n, d)` and `(m, d)`, with `Y = X` by default.
 
         It is what `metric="precomputed"` takes: rows are the queries, columns the fitted objects.
+
+        Args:
+            X: objects to measure from.
+            Y: objects to measure to.
         """
         x = self._objects("X", X)
         y = None if Y is None else self._objects("Y", Y)
@@ -203,7 +226,12 @@ class PairEstimator(BaseEstimator):
         """Distances and indices `(m, n_neighbors)` of the objects with the least `d(query, X[j])`, nearest first.
 
         Every distance is computed, in the direction from query to object, in blocks of bounded memory: right for
-        asymmetric distances too.  Without `queries`, the neighbors of each object of `X` among the others.
+        asymmetric distances too.
+
+        Args:
+            X: the objects to search, `(n, d)`.
+            queries: the objects whose neighbors are wanted, `(m, d)`; by default each of `X`, among the others.
+            n_neighbors: how many for each query.
         """
         x = self.model_.encoder(self._objects("X", X))
         q = x if queries is None else self.model_.encoder(self._objects("queries", queries))
@@ -225,9 +253,12 @@ class PairEstimator(BaseEstimator):
         return self.model_.distance(start, end).item()
 
     def as_metric(self, *, asymmetry: Asymmetry = "refuse") -> MetricCallable:
-        """The distance as `metric=` of a scikit-learn estimator; see `MetricCallable` for what `asymmetry` does.
+        """The distance as `metric=` of a scikit-learn estimator.
 
         A call for each pair is slow: `pairwise` with `metric="precomputed"`, or `nearest_neighbors`, is not.
+
+        Args:
+            asymmetry: what to do if the distance is not symmetric; see `MetricCallable`.
         """
         check_is_fitted(self)
         return MetricCallable(self._distance, symmetric=self.model_.axioms.symmetric, asymmetry=asymmetry)
@@ -246,7 +277,11 @@ class PairEstimator(BaseEstimator):
         return Model(network)
 
     def audit(self, X: ArrayLike) -> Audit:  # noqa: N803
-        """`trimetric.audit` of the learned distance on objects `(n, d)`."""
+        """`trimetric.audit` of the learned distance.
+
+        Args:
+            X: the objects to measure it on, `(n, d)`.
+        """
         return audit(self.model_, self._objects("X", X))
 
     def __sklearn_tags__(self) -> Tags:
@@ -255,21 +290,6 @@ class PairEstimator(BaseEstimator):
         tags.target_tags.required = True
         tags.target_tags.positive_only = True
         return tags
-
-
-def _side_by_side(X: PairsLike) -> Any:  # noqa: N803
-    """Pairs in any form as `(n, 2 d)`; what is none of the forms is left to scikit-learn's checks."""
-    if isinstance(X, tuple):
-        if len(X) != 2 or any(np.ndim(end) != 2 for end in X) or np.shape(X[0]) != np.shape(X[1]):
-            raise ValueError(
-                f"X: expected a tuple of two arrays of one shape (n, d), got shapes {[np.shape(end) for end in X]}"
-            )
-        return np.concatenate([np.asarray(end) for end in X], axis=1)
-    if isinstance(X, (np.ndarray, Tensor)) and X.ndim == 3:
-        if X.shape[1] != 2:
-            raise ValueError(f"X: expected pairs of shape (n, 2, d), got shape {tuple(X.shape)}")
-        return np.asarray(X).reshape(len(X), -1)
-    return X
 
 
 def _encoder(features: int, dim: int, widths: Sequence[int]) -> MLP:
