@@ -43,10 +43,13 @@ from .norms import WideNorm as WideNorm
 from .training import CustomLoss as CustomLoss
 from .training import Epoch as Epoch
 from .training import History as History
+from .training import LearnedPairs as LearnedPairs
+from .training import PairErrors as PairErrors
 from .training import Probe as Probe
 from .training import Teacher as Teacher
 from .training import TrainingConfig as TrainingConfig
 from .training import fit as fit
 from .training import fit_many as fit_many
+from .training import learn_pairs as learn_pairs
 
 __version__: str

@@ -15,17 +15,15 @@ pytestmark = pytest.mark.usefixtures("empty_folder")
 
 OUT = ["-o", "m.safetensors"]
 NETWORK = "--dim, --widths, --concave-units: expected a network that can be trained in the "
+OF_VALUES = "--dim, --widths, --waves, --concave-units: expected a network that can be trained in the "
 HUGE = "1000000000000"
 CASES: dict[str, tuple[list[str], str]] = {
     "dim": (["fit", "pairs.csv", *OUT, "--dim", HUGE], NETWORK),
     "dim squared": (["fit", "pairs.csv", *OUT, "--dim", HUGE, "--head", "mahalanobis"], NETWORK),
     "widths": (["fit", "pairs.csv", *OUT, "--features", "objects.csv", "--widths", HUGE], NETWORK),
     "concave units": (["fit", "pairs.csv", *OUT, "--concave-units", HUGE], NETWORK),
-    "values dim": (["values", "fit", "--dataset", "steps.npz", *OUT, "--dim", HUGE], NETWORK),
-    "values waves": (
-        ["values", "fit", "--dataset", "steps.npz", *OUT, "--waves", HUGE],
-        "--dim, --widths, --waves: expected a network that can be trained in the ",
-    ),
+    "values dim": (["values", "fit", "--dataset", "steps.npz", *OUT, "--dim", HUGE], OF_VALUES),
+    "values waves": (["values", "fit", "--dataset", "steps.npz", *OUT, "--waves", HUGE], OF_VALUES),
 }
 
 
@@ -45,8 +43,8 @@ def test_networks_beyond_memory(case: str, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("room", "message"),
     [
-        (1000, "--sample: expected what fits in the 9.31e-07 GiB of memory that are free, got 100 pairs, which need"),
-        (8000, "--landmarks: expected what fits in the 7.45e-06 GiB of memory that are free, got 30 landmarks, which"),
+        (1000, "--sample: expected what fits in the 9.31e-07 GiB of available memory, got 100 pairs, which need"),
+        (8000, "--landmarks: expected what fits in the 7.45e-06 GiB of available memory, got 30 landmarks, which"),
     ],
     ids=["sample", "landmarks"],
 )
@@ -54,7 +52,7 @@ def test_samples_and_landmarks_beyond_memory(
     room: int, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("ring.csv").write_text("from,to,weight\n" + "".join(f"{i},{(i + 1) % 30},1\n" for i in range(30)))
-    monkeypatch.setattr("trimetric.cli.graph_model.available_memory", lambda: room)
+    monkeypatch.setattr("trimetric.graphs.learning.recipe.available_memory", lambda: room)
     words = [
         "fit",
         "--graph",

@@ -22,6 +22,7 @@ import trimetric as tm
 from trimetric.cli import main
 from trimetric.cli.fit import Fit
 from trimetric.cli.main import COMMANDS, _parsed
+from trimetric.cli.values_fit import ValuesFit
 from trimetric.models.heads import HEADS
 from trimetric.training.losses import LOSSES
 from trimetric.training.schedules import SCHEDULES
@@ -89,7 +90,7 @@ def test_printed_commands_can_be_typed() -> None:
 
 def test_options_are_those_of_the_library() -> None:
     hints = get_type_hints(Fit)
-    assert set(get_args(hints["head"])) == {*HEADS, "recommended", "mlp"}
+    assert get_args(hints["head"]) == get_args(get_type_hints(ValuesFit)["head"]) == tuple(HEADS)
     assert set(get_args(hints["loss"])) == set(LOSSES)
     assert set(get_args(hints["schedule"])) == set(SCHEDULES)
 
@@ -157,7 +158,7 @@ def test_quiet_is_silent(city: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert sorted(file.name for file in Path().iterdir()) == ["d.csv", "m.safetensors"]
 
 
-@pytest.mark.parametrize("head", [*HEADS, "recommended", "mlp"])
+@pytest.mark.parametrize("head", HEADS)
 def test_every_head(head: str, city: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = answer(capsys, "fit", city / "pairs.csv", "-o", "m.safetensors", *QUICK, "--head", head, "--epochs", 1)
     assert told["audit"]["promised"]["triangle"] == (head != "mlp")
@@ -310,9 +311,9 @@ def test_the_smallest_tables(capsys: pytest.CaptureFixture[str]) -> None:
 def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_command_goes_on(
     city: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from trimetric.cli import train
+    from trimetric.training import learning
 
-    whole = train.fit
+    whole = learning.fit
 
     def interrupted(*arguments: Any, **named: Any) -> Any:
         def stop(epoch: Any) -> None:
@@ -322,19 +323,19 @@ def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_command_goes_on(
         return whole(*arguments, callbacks=[stop], **named)
 
     command = ["fit", str(city / "pairs.csv"), "-o", "m.safetensors", *QUICK]
-    monkeypatch.setattr(train, "fit", interrupted)
+    monkeypatch.setattr(learning, "fit", interrupted)
     assert main(command) == 130
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "stopped; the same command goes on from m.safetensors.checkpoint"
+        "stopped; the same command resumes from m.safetensors.checkpoint"
     )
     assert not Path("m.safetensors").exists()
 
-    monkeypatch.setattr(train, "fit", whole)
+    monkeypatch.setattr(learning, "fit", whole)
     assert main([*command, "--batch-size", "100"]) == 2
     assert "belongs to another run: batch_size: 256 there, 100 here. " in (told := capsys.readouterr().err)
-    assert "--restart begins anew" in told
+    assert "--restart starts over" in told
     assert main(command) == 0
-    assert "going on from m.safetensors.checkpoint" in capsys.readouterr().out
+    assert "resuming from m.safetensors.checkpoint" in capsys.readouterr().out
     assert [file.name for file in Path().iterdir()] == ["m.safetensors"]
     undisturbed = tm.Model.load(city / "points.safetensors").all_pairs()
     assert torch.equal(tm.Model.load("m.safetensors").all_pairs(), undisturbed)

@@ -74,7 +74,10 @@ BAD: dict[str, tuple[list[str], str]] = {
         ["fit", "good.csv", "-o", "good.csv/m.safetensors"],
         "--output: good.csv/m.safetensors: there",
     ),
-    "device": (["fit", "good.csv", *OUT, "--device", "abacus"], "--device: expected one that torch can use here, got "),
+    "device": (
+        ["fit", "good.csv", *OUT, "--device", "abacus"],
+        "--device: expected a device that torch can use",
+    ),
     "epochs": (["fit", "good.csv", *OUT, "--epochs", "0"], "--epochs: expected a positive integer, got 0"),
     "batch": (["fit", "good.csv", *OUT, "--batch-size", "-1"], "--batch-size: expected a positive integer, got -1"),
     "dim": (["fit", "good.csv", *OUT, "--dim", "0"], "--dim: expected a positive integer, got 0"),
@@ -84,11 +87,14 @@ BAD: dict[str, tuple[list[str], str]] = {
     ),
     "seed": (["fit", "good.csv", *OUT, "--seed", "-1"], "--seed: expected a whole number from 0"),
     "edges of a matrix": (["fit", "m.npy", *OUT, "--edges"], "--edges: expected rows of edges, got the matrix m.npy"),
-    "read and written": (["predict", "MODEL", "good.csv", "-o", "./good.csv"], "--output: good.csv: expected another"),
-    "validation": (["fit", "good.csv", *OUT, "--validation", "1"], "--validation: expected a part from 0 to below 1"),
+    "read and written": (
+        ["predict", "MODEL", "good.csv", "-o", "./good.csv"],
+        "--output: good.csv: expected a file",
+    ),
+    "validation": (["fit", "good.csv", *OUT, "--validation", "1"], "--validation: expected a share from 0 to below 1"),
     "patience": (
         ["fit", "good.csv", *OUT, "--validation", "0", "--patience", "3"],
-        "--patience: expected pairs to hold",
+        "--patience: expected held-out pairs",
     ),
     "symmetric": (["fit", "good.csv", *OUT, "--symmetric", "--head", "mlp"], "--symmetric: expected a head that can"),
     "two kinds": (["fit", "good.csv", *OUT, "--matrix", "--edges"], "--edges: expected pairs, a matrix or edges"),
@@ -143,8 +149,8 @@ def test_no_command_writes_over_what_it_reads(city: Path, capsys: pytest.Capture
     assert main(["fit", "good.csv", "-o", "m.safetensors"]) == 2
     told = capsys.readouterr().err.splitlines()
     assert [line.partition(", got ")[0] for line in told] == [
-        "error: --output: m.onnx: expected another file than m.onnx",
-        "error: --output: m.csv: expected another file than m.csv",
-        "error: --output: m.safetensors: expected another file than good.csv",
+        "error: --output: m.onnx: expected a file other than m.onnx",
+        "error: --output: m.csv: expected a file other than m.csv",
+        "error: --output: m.safetensors: expected a file other than good.csv",
     ]
     assert Path("m.onnx").read_bytes() == Path("m.csv").read_bytes() == model

@@ -170,5 +170,5 @@ def test_sigterm_leaves_a_checkpoint_as_ctrl_c_does(
     Path("pairs.csv").write_text(PAIRS)
     monkeypatch.setattr(train, "fit", terminated)
     assert main(["fit", "pairs.csv", "-o", "m.safetensors", *QUICK]) == 143
-    assert capsys.readouterr().err.splitlines()[-1] == "stopped; the same command goes on from m.safetensors.checkpoint"
+    assert capsys.readouterr().err.splitlines()[-1] == "stopped; the same command resumes from m.safetensors.checkpoint"
     assert not Path("m.safetensors").exists()

@@ -127,7 +127,7 @@ def test_repair_keeps_its_input_unless_told(kind: str, capsys: pytest.CaptureFix
     elif kind == "hard link":
         Path("link.csv").hardlink_to("D.csv")
     assert main(["repair", "D.csv", "-o", output]) == 2
-    assert "expected another file than D.csv, got the same; --overwrite replaces it" in capsys.readouterr().err
+    assert "expected a file other than D.csv, got the same; --overwrite replaces it" in capsys.readouterr().err
     assert Path("D.csv").read_text() == text
     assert main(["repair", "D.csv", "-o", output, "--overwrite", "--quiet"]) == 0
     assert Path(output).read_text() != text
@@ -138,7 +138,7 @@ def test_repair_keeps_its_output_from_its_picture(capsys: pytest.CaptureFixture[
     Path("X.npy").write_bytes(b"before")
     Path("X.png").symlink_to("X.npy")
     assert main(["repair", "D.csv", "-o", "X.npy", "--picture", "X.png"]) == 2
-    assert "--picture: X.png: expected another file than X.npy" in capsys.readouterr().err
+    assert "--picture: X.png: expected a file other than X.npy" in capsys.readouterr().err
     assert Path("X.npy").read_bytes() == b"before"
 
 

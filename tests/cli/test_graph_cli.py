@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,7 @@ def test_a_small_graph_is_fitted_with_the_defaults(city: Path, capsys: pytest.Ca
     told = capsys.readouterr().out
     for words in (
         "trimetric fit ring.csv --edges",
-        "on 990 pairs held out, in minutes:",
+        "on 990 held-out pairs, in minutes:",
         "beat the landmarks",
         "all exact distances would take 39.1 KiB and about",
         "at this size the exact table is the better choice",
@@ -303,7 +304,9 @@ def test_bad_input(
 
 
 def test_the_pace_is_that_of_the_input() -> None:
-    usual = Fit(pairs=Path("p.csv"), output=Path("m.safetensors")).pace()
-    graph = Fit(graph=Path("g.gr"), output=Path("m.safetensors"), epochs=3).pace()
-    assert (usual["epochs"], usual["batch_size"], usual["learning_rate"]) == (100, 256, 0.01)
-    assert (graph["epochs"], graph["batch_size"]) == (3, 512)
+    pace = {
+        recipe: [signature(recipe).parameters[name].default for name in ("epochs", "batch_size", "learning_rate")]
+        for recipe in (tm.learn_pairs, tm.graphs.learn_graph)
+    }
+    assert pace == {tm.learn_pairs: [100, 256, 0.01], tm.graphs.learn_graph: [10, 512, 0.003]}
+    assert {"epochs", "batch_size"}.isdisjoint(Fit(graph=Path("g.gr"), output=Path("m.safetensors"))._choices())

@@ -90,7 +90,7 @@ def test_an_environment_is_walked(tmp_path: Path, capsys: pytest.CaptureFixture[
             ["--map", "bad.txt", "--env", "MountainCar-v0"],
             "--map: expected --env, --map or --dataset alone, got --env too",
         ),
-        (["--dataset", "good.npz", "--held-out", "1"], "--held-out: expected a part from 0 to below 1, got 1.0"),
+        (["--dataset", "good.npz", "--held-out", "1"], "--held-out: expected a share from 0 to below 1, got 1.0"),
         (["--dataset", "good.npz", "--epochs", "0"], "--epochs: expected a positive integer, got 0"),
         (["--dataset", "good.npz", "--horizon", "-2"], "--horizon: expected a cost >= 0, got -2"),
         (["--dataset", "good.npz", "--waves", "-2"], "--waves: expected a positive integer, got -2"),

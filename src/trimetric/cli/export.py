@@ -35,7 +35,7 @@ class Export:
         model = self.general.load(self.model)
 
         from trimetric.cli.promises import caveat
-        from trimetric.models.export import export
+        from trimetric.models.exporting import export
 
         try:
             export(model, output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -12,14 +13,17 @@ from trimetric.cli.effects import CONCAVE, Effects, Only
 from trimetric.cli.general import CHECKPOINTS, SeededComputing, keep_inputs, output_file, unless_given
 from trimetric.files.errors import InputError
 from trimetric.graphs.files.formats import describe_formats, find_format
+from trimetric.models.heads import HeadName
 
 if TYPE_CHECKING:
     from trimetric.files.features import FeatureTable
     from trimetric.files.pairs import PairTable
 
-PACE = {"epochs": 100, "batch_size": 256, "learning_rate": 1e-2}
-GRAPH_PACE = {"epochs": 10, "batch_size": 512, "learning_rate": 3e-3}
 MAP_UNITS = {"length": "metres", "time": "seconds"}
+PACE = ("epochs", "batch_size", "learning_rate")
+NETWORK = ("head", "symmetric", "dim", "widths", "concave_units")
+CHOICES = (*NETWORK, *PACE, "weight_decay", "schedule", "loss", "gamma", "patience")
+"""options that the library has too, by the same names"""
 
 OF_A_NETWORK = Only("with --graph", lambda options: options.graph is not None)
 OF_A_FILE = Only("with PAIRS, not with --graph", lambda options: options.graph is None)
@@ -39,16 +43,16 @@ class Fit:
 
     Pairs are rows of from, to, distance (CSV, TSV, Parquet, or NPZ with arrays of these names); a matrix has the
     distance from row to column (NPY, NPZ, or CSV with --matrix); the distances of a graph are those of its
-    shortest paths.  Without --features each object gets a point of its own, and only objects of the pairs can be
-    asked for; with them, any object whose features are known.
+    shortest paths.  Without --features each object gets a point of its own, and the model only knows the objects
+    of the pairs; with them, it accepts any object whose features are known.
 
     --edges computes the distances of all pairs, so it is for graphs of up to 3000 nodes.
 
     --graph takes a whole network of any size: a map of OpenStreetMap (.osm.pbf), a DIMACS .gr file or a table of edges
     (from, to, weight).  It samples pairs of nodes, computes their shortest paths, learns from the nodes' distances to
-    landmarks, and reports the errors on fresh pairs beside those of the landmarks' own bounds.
+    landmarks, and compares the errors on held-out pairs with those of bounds that the landmarks alone give.
 
-    A run that was stopped goes on when the same command is given again.
+    An interrupted run resumes when the same command is given again.
     """
 
     pairs: Annotated[Positional[Path | None], unless_given("[PAIRS]")] = None
@@ -58,72 +62,72 @@ class Fit:
 
     graph: Annotated[Path | None, unless_given("FILE", help=f"a graph instead of PAIRS: {describe_formats()}")] = None
     weight: Literal["length", "time"] = "length"
-    """of a map: metres or seconds"""
+    """what to measure on a map: length in metres or time in seconds"""
     largest: bool = False
-    """of a graph in several parts, the largest; maps are always cut so"""
+    """keep only the largest part of a graph that is not connected; always done for maps"""
     sample: Annotated[int | None, unless_given("N")] = None
-    """pairs of nodes to sample; 150,000 unless given, 1,000,000 of a map, all of a small graph; a tenth of them (of
-    40,000 or more: 10,000) is held out for testing, and as many for validation"""
+    """pairs of nodes to sample (default: 150,000, or 1,000,000 for a map, at most all); a tenth of them, or 10,000 of
+    40,000 and more, is held out for testing, and as many for validation"""
     landmarks: Annotated[int | None, unless_given("N")] = None
-    """nodes to measure distances from; as many as fit the memory of a point unless given"""
+    """nodes to measure distances from (default: as many as take the memory of a point per node)"""
     cache: Annotated[Path | None, unless_given("FOLDER")] = None
-    """where shortest paths are kept for the next run; trimetric in ~/.cache unless given"""
+    """where to keep shortest paths for the next run (default: ~/.cache/trimetric)"""
 
     features: Annotated[Path | None, unless_given("FILE")] = None
     """a table with an id and numbers for each object (CSV, TSV, Parquet, NPZ)"""
     matrix: bool = False
-    """PAIRS is a square matrix, with or without names"""
+    """read PAIRS as a square matrix, with or without names"""
     edges: bool = False
-    """PAIRS are the weighted edges of a graph"""
+    """read PAIRS as the weighted edges of a graph"""
     drop_unreachable: bool = False
     """leave out pairs at infinite distance"""
 
     from_column: str = "from"
-    """where a distance starts"""
+    """column of the objects where distances start"""
     to_column: str = "to"
-    """where it ends"""
+    """column of the objects where they end"""
     distance_column: Annotated[str | None, unless_given("STR")] = None
-    """the distances; "distance" unless given, or "weight" with --edges"""
+    """column of the distances (default: distance, or weight with --edges and --graph)"""
     unit: Annotated[str | None, unless_given("NAME")] = None
-    """of the distances, such as minutes or km: kept in the model and told with each answer; of a map metres or
-    seconds, by --weight"""
+    """unit of the distances, such as minutes or km: kept in the model and shown with each answer; for a map, --weight
+    decides"""
     id_column: str = "id"
-    """the ids in the file of features"""
+    """column of the ids in the file of features"""
     feature_columns: Annotated[tuple[str, ...], unless_given("STR ...")] = ()
-    """the features to use; all unless given"""
+    """columns of the features to use (default: all)"""
 
-    head: Literal["wide", "deep", "interval", "mahalanobis", "euclidean", "recommended", "mlp"] = "wide"
-    """the distance between points; recommended adds several, mlp is a network that promises nothing"""
+    head: HeadName = "wide"
+    """the distance between points; recommended adds up several, mlp is a free network that promises nothing"""
     symmetric: bool = False
-    """d(x, y) = d(y, x), as in the data; with --edges, streets go both ways"""
+    """learn d(x, y) = d(y, x), which the data must satisfy; with --edges and --graph, edges go both ways"""
     dim: int = 64
     """dimensions of the points"""
     widths: tuple[int, ...] = (128, 128)
     """hidden layers of the encoder of features"""
     concave_units: int = 5
-    """in each concave function on the norm's components; 0 for none"""
+    """learned concave units per component of the head; 0 for none"""
 
     epochs: Annotated[int | None, unless_given("INT")] = None
-    """passes over the pairs; 100 unless given, 10 with --graph"""
+    """passes over the pairs (default: 100, or 10 with --graph)"""
     batch_size: Annotated[int | None, unless_given("INT")] = None
-    """pairs a step; 256 unless given, 512 with --graph"""
+    """pairs per step (default: 256, or 512 with --graph)"""
     learning_rate: Annotated[float | None, unless_given("FLOAT")] = None
-    """of Adam; .01 unless given, .003 with --graph"""
+    """learning rate of Adam (default: 0.01, or 0.003 with --graph)"""
     weight_decay: float = 0.0
-    """decoupled; 0 for none"""
+    """decoupled weight decay; 0 for none"""
     schedule: Literal["constant", "step", "thirds", "cosine", "one_cycle"] = "cosine"
-    """of the learning rate"""
+    """how the learning rate changes over the run"""
     loss: Literal["squared", "absolute", "relative", "huber", "discounted", "lower_bound", "upper_bound"] = "squared"
-    """squared for the least error on average, relative where short distances matter as much as long ones; discounted
+    """squared gives the least error on average, relative weighs short distances as much as long ones, discounted
     allows infinite distances (unreachable pairs)"""
     gamma: float = 0.9
-    """of the discounted loss"""
+    """discount factor of the discounted loss"""
     patience: Annotated[int | None, unless_given("INT")] = None
-    """stop after so many epochs without a better error on the pairs held out"""
+    """stop after this many epochs without a better error on the held-out pairs"""
     validation: float = 0.1
-    """part of the unordered pairs to hold out: both directions of a pair together"""
+    """share of the unordered pairs to hold out; both directions of a pair go together"""
     restart: bool = False
-    """begin anew, even where a stopped run could go on"""
+    """start over, even if an interrupted run could resume"""
     general: SeededComputing = field(default_factory=SeededComputing)
 
     effects: ClassVar[Effects] = {
@@ -155,31 +159,102 @@ class Fit:
         output = output_file("--output", self.output, ".safetensors", beside=CHECKPOINTS)
         keep_inputs("--output", output, self.pairs, self.graph, self.features)
         if not 0 <= self.validation < 1:
-            raise InputError(f"--validation: expected a part from 0 to below 1, got {self.validation}")
+            raise InputError(f"--validation: expected a share from 0 to below 1, got {self.validation}")
         if self.matrix and self.edges:
             raise InputError("--edges: expected pairs, a matrix or edges, got --matrix too")
         if (self.pairs is None) == (self.graph is None):
             raise InputError(f"PAIRS: expected a file of pairs, or --graph, got {'both' if self.pairs else 'none'}")
         if self.graph is not None:
-            self._check_graph()
+            return self._fit_graph(self.graph, output)
+        return self._fit_pairs(self.pairs, output)  # type: ignore[arg-type]
 
-            from trimetric.cli.graph_model import fit_graph
+    def _fit_pairs(self, file: Path, output: Path) -> int:
+        features = None
+        if self.features is not None:
+            from trimetric.files.features import read_features
 
-            return fit_graph(self, self.graph, output)
-        features = self._features()
-        pairs = self._pairs(self.pairs, features)  # type: ignore[arg-type]
+            features = read_features(self.features, id_column=self.id_column, columns=self.feature_columns or None)
+        pairs = self._pairs(file, features)
 
-        from trimetric.cli.train import train
+        from trimetric.cli.report import report_pairs
+        from trimetric.cli.training import checkpoint_of, save, training
+        from trimetric.training import learn_pairs
 
-        return train(self, output, pairs, features)
+        general, first = self.general.of_one_process()
+        checkpoint, choices = checkpoint_of(output), self._choices()
+        with training(self, checkpoint, restart=self.restart and first):
+            learned = learn_pairs(
+                pairs.ends,
+                pairs.distances,
+                names=pairs.names,
+                features=None if features is None else features.values,
+                validation=self.validation,
+                checkpoint=checkpoint,
+                log=general.say,
+                **choices,
+            )
+        model = learned.model
+        model.notes |= {"settings": self.settings(model.notes["settings"])}
+        if features is not None:
+            model.notes["feature_columns"] = features.columns
+        if first:
+            save(model, output)
+        report_pairs(general, learned, output)
+        return 1 if learned.audit.broken else 0
 
-    def _check_graph(self) -> None:
-        """What can be told before any work is done."""
+    def _fit_graph(self, file: Path, output: Path) -> int:
         for option, value in (("--sample", self.sample), ("--landmarks", self.landmarks)):
             if value is not None and value < 1:
                 raise InputError(f"{option}: expected a positive whole number, got {value}")
         if self.cache is not None and self.cache.exists() and not self.cache.is_dir():
             raise InputError(f"--cache: expected a folder, got the file {self.cache}")
+
+        from trimetric.cli.fit_inputs import read_network
+        from trimetric.cli.report import report_graph
+        from trimetric.cli.training import checkpoint_of, save, training
+                from trimetric.graphs import learn_graph
+        from trimetric.graphs.files.cache import default_folder
+        from trimetric.graphs.paths.all_distances import MOST_NODES
+
+        general, first = self.general.of_one_process()
+        distance = self.distance_column or "weight"
+        graph = read_network(
+            file,
+            columns=(self.from_column, self.to_column, distance) if self.kind == "network table" else None,
+            weight=self.weight,
+            symmetric=self.symmetric,
+            largest=self.largest,
+        )
+        general.say(f"{file.name}: {graph}")
+        if self.kind == "network table" and graph.num_nodes <= MOST_NODES:
+            general.say(f"a graph of this size can also be learned from all pairs: trimetric fit {file.name} --edges")
+        checkpoint, choices = checkpoint_of(output), self._choices()
+        with training(self, checkpoint, restart=self.restart and first, subjects={"graph": str(file)}):
+            learned = learn_graph(
+                graph,
+                sample=self.sample,
+                landmarks=self.landmarks,
+                cache=self.cache or default_folder(),
+                checkpoint=checkpoint,
+                log=general.say,
+                **choices,
+            )
+        learned.model.notes |= {"settings": self.settings(learned.model.notes["settings"])}
+        if first:
+            save(learned.model, output)
+        report_graph(general, learned, output)
+        return 1 if learned.audit.broken else 0
+
+    def _choices(self) -> dict[str, Any]:
+        """Return the arguments that both recipes share; an option that was not given has the library's default."""
+        given = {name: getattr(self, name) for name in CHOICES if getattr(self, name) is not None}
+        return {
+            **given,
+            "seed": self.general.seed,
+            "device": self.general.torch_device(),
+            "unit": self.unit_of_distances,
+            "progress": self.general.progress(),
+        }
 
     @property
     def kind(self) -> Literal["map", "network", "network table", "matrix", "table"]:
@@ -194,67 +269,28 @@ class Fit:
 
     @property
     def unit_of_distances(self) -> str | None:
-        """The unit of what is learned and predicted; None where nobody said."""
+        """The unit of what is learned and predicted; None if unknown."""
         return MAP_UNITS[self.weight] if self.kind == "map" else self.unit
 
-    def pace(self) -> dict[str, Any]:
-        """How fast to learn: what was given, or what suits the input."""
-        usual = GRAPH_PACE if self.graph is not None else PACE
-        given = {"epochs": self.epochs, "batch_size": self.batch_size, "learning_rate": self.learning_rate}
-        chosen = {name: usual[name] if value is None else value for name, value in given.items()}
-        return {**chosen, "weight_decay": self.weight_decay}
-
-    def settings(self) -> dict[str, object]:
-        """The options, as notes can hold them."""
+    def settings(self, used: Mapping[str, object]) -> dict[str, object]:
+        """Return the options for the notes of the model; `used` has what the library chose for those not given."""
         plain = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(self).items() if k != "general"}
-        return {**plain, **self.pace(), "seed": self.general.seed}
-
-    def _features(self) -> FeatureTable | None:
-        if self.features is None:
-            return None
-        from trimetric.files.features import read_features
-
-        return read_features(self.features, id_column=self.id_column, columns=self.feature_columns or None)
+        return {**plain, **{name: used[name] for name in PACE}, "seed": self.general.seed}
 
     def _pairs(self, file: Path, features: FeatureTable | None) -> PairTable:
-        from trimetric.files.matrices import holds_matrix
-        from trimetric.files.matrix_pairs import read_matrix_pairs
-        from trimetric.files.pairs import check_directions, drop_repeats, drop_unreachable, match_names, read_pairs
-        from trimetric.graphs.paths.all_distances import read_all_distances
+        from trimetric.cli.fit_inputs import check_learnable, layout_of, read_distances
+        from trimetric.files.pairs import match_names
 
-        unreachable = self.loss == "discounted" or self.drop_unreachable
-        hint = "; --from-column, --to-column and --distance-column give other names, --matrix reads a matrix"
-        is_matrix = self.matrix or holds_matrix(file)
-        if is_matrix and self.edges:
-            raise InputError(f"--edges: expected rows of edges, got the matrix {file}")
-        if is_matrix:
-            found = read_matrix_pairs(file, unreachable=unreachable)
-        elif self.edges:
-            found = read_all_distances(
-                file,
-                source=self.from_column,
-                target=self.to_column,
-                weight=self.distance_column or "weight",
-                symmetrize=self.symmetric,
-                unreachable=unreachable,
-                hint=hint,
-            )
-        else:
-            found = read_pairs(
-                file,
-                source=self.from_column,
-                target=self.to_column,
-                distance=self.distance_column or "distance",
-                unreachable=unreachable,
-                hint=hint,
-            )
-        found = drop_repeats(found)
-        if self.symmetric:
-            check_directions(found, hint="; without --symmetric each direction has its own")
-        if self.drop_unreachable:
-            found = drop_unreachable(found)
+        layout = layout_of(file, matrix=self.matrix, edges=self.edges)
+        distance = self.distance_column or ("weight" if layout == "edges" else "distance")
+        found = read_distances(
+            file,
+            layout,
+            columns=(self.from_column, self.to_column, distance),
+            symmetric=self.symmetric,
+            infinite="drop" if self.drop_unreachable else "keep" if self.loss == "discounted" else "refuse",
+        )
         if features is not None:
             found = match_names(found, features.names, str(self.features))
-        if not len(found):
-            raise InputError(f"{file}: expected a pair of different objects, got none")
+        check_learnable(found, file, positive=self.loss == "relative")
         return found

@@ -1,4 +1,4 @@
-"""The options that every sub-command has, those that many have, and where their words go."""
+"""The options that every sub-command has, those that many have, and where output goes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import math
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from tyro.conf import Fixed, Suppress, arg
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def unless_given(
     metavar: str, *, name: str | None = None, aliases: tuple[str, ...] = (), help: str | None = None
 ) -> Any:
-    """Marks an option whose default, None or nothing, stands for what its help text says."""
+    """Mark an option without a literal default: its help text says what happens if it is not given."""
     return arg(metavar=metavar, name=name, aliases=aliases or None, help=help, help_behavior_hint="")
 
 
@@ -36,17 +36,17 @@ class General:
     """Options of every command."""
 
     quiet: bool = False
-    """say nothing but errors"""
+    """print nothing but errors"""
     as_json: Annotated[bool, arg(name="json")] = False
     """print one JSON object instead of text"""
     given: Suppress[Fixed[frozenset[str]]] = frozenset()
-    """the options that stand on the command line, by the names of their fields"""
+    """the options that were given on the command line, by the names of their fields"""
 
     def check(self) -> None:
         """Refuse values that no command can use."""
 
     def say(self, text: str) -> None:
-        """For people; what comes from files moves no cursor."""
+        """Print for people; control characters that come from files are escaped."""
         if not (self.quiet or self.as_json):
             try:
                 print(printable(text, keep="\n\t"), flush=True)
@@ -54,23 +54,34 @@ class General:
                 mute(sys.stdout)
 
     def note(self, text: str) -> None:
-        """For people, beside an answer on standard output that programs read."""
+        """Print for people on standard error, beside an answer that programs read."""
         if not self.quiet:
             print(printable(text, keep="\n\t"), file=sys.stderr, flush=True)
 
     def answer(self, **data: Any) -> None:
-        """For programs."""
+        """Print for programs: one JSON object, if asked for."""
         if self.as_json:
             print(json.dumps(_finite(data), indent=2, allow_nan=False))
 
+    def progress(self) -> Literal["auto", "silent"]:
+        """Return whether to show progress bars, on standard error."""
+        return "silent" if self.quiet else "auto"
+
+    def of_one_process(self) -> tuple[Self, bool]:
+        """Return the options of this process, silent for all but the first that `torchrun` started, and if it is it."""
+        from trimetric.training.processes import started_together
+
+        first = started_together().first
+        return self if first else replace(self, quiet=True, as_json=False), first
+
     def torch_device(self) -> torch.device:
-        """Where torch computes."""
+        """Return the device on which torch computes."""
         import torch
 
         return torch.device("cpu")
 
     def load(self, file: Path) -> Model:
-        """A model file; what is wrong with it is bad input."""
+        """Load a model file; what is wrong with it is bad input."""
         check_exists(file)
         from trimetric._support.tensor_files import CheckpointError
         from trimetric.models.model import Model
@@ -84,10 +95,10 @@ class General:
 
 @dataclass(frozen=True, kw_only=True)
 class Seeded(General):
-    """Options of every command, and of those that draw random numbers."""
+    """Options of commands that draw random numbers."""
 
     seed: int = 0
-    """of everything random"""
+    """seed of everything random"""
 
     def check(self) -> None:
         if not 0 <= self.seed < 1 << 32:
@@ -96,10 +107,10 @@ class Seeded(General):
 
 @dataclass(frozen=True, kw_only=True)
 class Computing(General):
-    """Options of every command, and of those that compute with torch."""
+    """Options of commands that compute with torch."""
 
     device: str = "cpu"
-    """where torch computes, such as cuda or cuda:1"""
+    """the device on which torch computes, such as cuda or cuda:1"""
 
     def torch_device(self) -> torch.device:
         import torch
@@ -108,23 +119,26 @@ class Computing(General):
             device = torch.device(self.device)
             torch.empty(0, device=device)
         except (RuntimeError, AssertionError):
-            raise InputError(f"--device: expected one that torch can use here, got {self.device!r}") from None
+            raise InputError(f"--device: expected a device that torch can use here, got {self.device!r}") from None
         return device
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeededComputing(Seeded, Computing):
-    """Options of every command, and of those that draw random numbers and compute with torch."""
+    """Options of commands that draw random numbers and compute with torch."""
 
 
 def output_file(option: str, file: Path, *suffixes: str, beside: Sequence[str] = ()) -> Path:
-    """A path that can be written to, told before any work is done.
+    """Check that a file can be written, before any work is done.
 
     Args:
-        option: that gave the path.
+        option: the option that gave the path.
         file: the file to write.
-        suffixes: of which the name must have one.
-        beside: what is added to the name for files that the work writes beside it, such as ".checkpoint".
+        suffixes: its name must end in one of them.
+        beside: endings of further files that the work writes beside it, such as ".checkpoint".
+
+    Returns:
+        The path.
     """
     if file.suffix.lower() not in suffixes:
         raise InputError(f"{option}: {unknown_suffix(file, *suffixes)}")
@@ -149,21 +163,21 @@ CHECKPOINTS = (".checkpoint", ".previous.checkpoint")
 
 
 def keep_inputs(option: str, file: Path, *inputs: Path | None, remedy: str = "") -> None:
-    """Refuse to write where something is read, also through a link.
+    """Refuse to overwrite an input, also through a link.
 
     Args:
-        option: that names the file to write.
-        file: to write.
+        option: the option that gave the file to write.
+        file: the file to write.
         inputs: files that are read, or written for another purpose.
-        remedy: what to say at the end.
+        remedy: what to add to the message.
     """
     for other in inputs:
         if other is not None and file.exists() and other.exists() and file.samefile(other):
-            raise InputError(f"{option}: {file}: expected another file than {other}, got the same{remedy}")
+            raise InputError(f"{option}: {file}: expected a file other than {other}, got the same{remedy}")
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no NaN and no infinity: null stands for both."""
+    """Replace NaN and infinity, which JSON does not have, by null."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

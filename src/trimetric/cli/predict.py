@@ -31,19 +31,19 @@ class Predict:
       trimetric predict model.safetensors --features new.csv --all-pairs -o distances.csv
       trimetric predict city.safetensors --from-file addresses.csv --to-file hospitals.csv --nearest 1
 
-    A file of pairs needs the columns from and to; where it also has distances, they come out as "given", and
-    the errors are told, for short and long distances apart.
+    A file of pairs needs the columns from and to.  If it also has distances, they are repeated in a column "given",
+    and the errors are reported, by distance.
 
-    Every object of --from goes with every one of --to; one of the two alone goes with all.
+    Every object of --from is combined with every object of --to; if only one of the two is given, with all objects.
 
-    Files of objects have a column id.  Where they also have lon and lat, and the model is one of a map, each is taken
-    for the nearest node of the map, and keeps its own id in the answer; the node and its distance in metres are the
-    columns from_node, from_snap_m, to_node and to_snap_m.  A place that is farther than --max-snap from the map is an
-    error.
+    Files of objects have a column id.  If they also have lon and lat, and the model is that of a map, each object is
+    snapped to the nearest node of the map and keeps its own id in the answer; the columns from_node, from_snap_m,
+    to_node and to_snap_m have the node and how far away it is, in metres.  A place farther than --max-snap from the
+    map is an error.
     """
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
-    """a file that trimetric fit wrote"""
+    """a model file, as trimetric fit writes it"""
     pairs: Annotated[Positional[Path | None], unless_given("[PAIRS]")] = None
     """a file of pairs (CSV, TSV, Parquet, NPZ)"""
 
@@ -58,24 +58,24 @@ class Predict:
     all_pairs: bool = False
     """from every object to every object"""
     nearest: Annotated[int | None, unless_given("K")] = None
-    """only the K nearest of --to (of all, unless given), from each of --from (from all, unless given)"""
+    """for each object of --from (default: all), only the K nearest of --to (default: all)"""
     reverse: bool = False
-    """with --nearest: those with the shortest way to each of --from"""
+    """with --nearest: the K objects from which the way to each of --from is shortest"""
 
     features: Annotated[Path | None, unless_given("FILE")] = None
-    """the objects to ask for, in place of those that the model knows"""
+    """features of other objects, to use instead of those that the model knows"""
     from_column: str = "from"
-    """where a distance starts"""
+    """column of the objects where distances start"""
     to_column: str = "to"
-    """where it ends"""
+    """column of the objects where they end"""
     distance_column: str = "distance"
-    """distances to compare with, where the file has them"""
+    """column of distances to compare with, if the file has them"""
     id_column: str = "id"
-    """the ids in the file of features"""
+    """column of the ids in files of features and objects"""
     max_snap: Annotated[float, arg(metavar="METRES")] = 500.0
-    """how far a place given by lon and lat may be from the map"""
+    """largest distance from a place given by lon and lat to the map"""
     output: Annotated[Path | None, unless_given("FILE", aliases=("-o",))] = None
-    """a .csv or .tsv file; standard output unless given"""
+    """a .csv or .tsv file (default: standard output)"""
     general: Computing = field(default_factory=Computing)
 
     effects: ClassVar[Effects] = {
@@ -124,7 +124,7 @@ class Predict:
         if self.pairs is None and not asked:
             raise InputError("PAIRS: expected a file of pairs, or --from, --to, --all-pairs or --nearest, got none")
         if self.all_pairs and listed:
-            raise InputError("--all-pairs: expected no --from and --to with it")
+            raise InputError("--all-pairs: expected without --from and --to")
         if self.nearest is not None and self.nearest < 1:
             raise InputError(f"--nearest: expected a positive integer, got {self.nearest}")
         if not self.max_snap >= 0:
@@ -146,7 +146,7 @@ class Predict:
         return with_features(model, self.model, read_features(self.features, id_column=self.id_column, columns=columns))
 
     def _say_what_they_are(self, model: Model) -> None:
-        """The unit, and whether the triangle inequality is promised."""
+        """Say the unit, and whether the triangle inequality is promised."""
         from trimetric.cli.promises import caveat
 
         unit = model.notes.get("unit")
@@ -156,7 +156,7 @@ class Predict:
             self.general.note(text)
 
     def _asked(self, model: Model, option: str, names: tuple[str, ...], file: Path | None) -> Asked:
-        """What is named or listed; everything where nothing is."""
+        """Return the objects that are named or listed; all if none are."""
         from trimetric.cli.asked import everything, listed, named
 
         origin = self.model if self.features is None else self.features
@@ -175,9 +175,9 @@ class Predict:
         return named(model, names, option=option, origin=origin) if names else everything(model)
 
     def _answer_file(self, model: Model, file: Path) -> int:
-        from trimetric.cli.accuracy import errors, shown, table
         from trimetric.cli.queries import listed_pairs
         from trimetric.files.pairs import match_names, read_pairs
+        from trimetric.training.pair_errors import PairErrors, number_or_dash
 
         pairs = read_pairs(
             file,
@@ -193,14 +193,14 @@ class Predict:
         if pairs.distances is None:
             return self._write(model, ("from", "to", "distance"), blocks)
         given = pairs.distances
-        found = errors(predicted, given, mean=float(given.mean()))
+        errors = PairErrors.measure(predicted, given, mean=float(given.mean()))
         summary = (
-            f"mean squared error {shown(found['mse'], '.4g')}, "
-            f"mean relative error {shown(found['mean_relative_error'], '.2%')} "
-            f"on {found['pairs']:,} given distances"
+            f"mean squared error {number_or_dash(errors.mse, '.4g')}, "
+            f"mean relative error {number_or_dash(errors.mean_relative_error, '.2%')} "
+            f"on {errors.pairs:,} given distances"
         )
-        self.general.note("\n".join([summary, *table(found)]))
-        return self._write(model, ("from", "to", "distance", "given"), blocks, errors=found)
+        self.general.note("\n".join([summary, *errors.table()]))
+        return self._write(model, ("from", "to", "distance", "given"), blocks, errors=errors.to_dict())
 
     def _write(self, model: Model, header: tuple[str, ...], blocks: object, **more: object) -> int:
         from trimetric.files.writing import write_rows

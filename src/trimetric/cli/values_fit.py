@@ -12,10 +12,13 @@ from trimetric._support.optional import needing
 from trimetric.cli.effects import CONCAVE, Effects, Only
 from trimetric.cli.general import CHECKPOINTS, Seeded, keep_inputs, output_file, unless_given
 from trimetric.files.errors import InputError
+from trimetric.models.heads import HeadName
 
 if TYPE_CHECKING:
     from trimetric.rl import Transitions
 
+OF_THE_LOG = {name: name for name in ("transitions", "observations", "goals")}
+"""arguments of the library that come from the log, which errors call by their own names"""
 WALKED = Only("with --env or --map", lambda options: options.env is not None or options.map is not None)
 
 
@@ -28,14 +31,14 @@ class ValuesFit:
       trimetric values fit --env MountainCar-v0 --repeat 5 --bins 40 -o model.safetensors
       trimetric values fit --dataset transitions.npz -o model.safetensors --head interval --epochs 80
 
-    A dataset has the arrays observations and next_observations (n, ...), costs (above 0) or rewards (below 0), and, if
-    known, actions and terminals.  With --env or --map a random walk is logged first, in --dataset or beside the model.
-    A map is a text of # (wall), space (free) and the one-way doors ^ > v <.
+    A dataset has the arrays observations and next_observations (n, ...), costs (above 0) or rewards (below 0) and,
+    optionally, actions and terminals.  With --env or --map a random walk is logged first, to --dataset or beside the
+    model.  A map is a text of # (wall), space (free) and the one-way doors ^ > v <.
 
-    The method "constrained" pushes random states apart as far as the costs that were seen allow, "td" learns by
-    temporal differences.  Some states are never goals in training: trimetric values plan walks to those.
+    The method "constrained" pushes random states apart as far as the logged costs allow, "td" learns by temporal
+    differences.  Some states are never goals in training: trimetric values plan walks to those.
 
-    A run that was stopped goes on when the same command is given again.
+    An interrupted run resumes when the same command is given again.
     """
 
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
@@ -47,39 +50,39 @@ class ValuesFit:
     map: Annotated[Path | None, unless_given("FILE")] = None
     """a text file with a map to walk on"""
     steps: int = 20_000
-    """of the random walk"""
+    """length of the random walk"""
     repeat: int = 1
-    """how often each action of it is taken"""
+    """how many times in a row it takes each action"""
     bins: Annotated[int | None, unless_given("INT")] = None
-    """parts to round each coordinate of an observation to, so that states come again"""
+    """round each coordinate of an observation to this many bins, so that states recur"""
 
     method: Literal["constrained", "td"] = "constrained"
     """how to learn"""
-    head: Literal["wide", "deep", "interval", "mahalanobis", "euclidean", "recommended", "mlp"] = "recommended"
-    """the distance between points; mlp is a network that promises nothing"""
+    head: HeadName = "recommended"
+    """the distance between points; mlp is a free network that promises nothing"""
     dim: int = 64
     """dimensions of the points"""
     widths: tuple[int, ...] = (256, 256)
     """hidden layers of the encoder of observations"""
     waves: int = 4
-    """sines and cosines of each coordinate for the encoder; more of them tell nearer places apart, 0 for none"""
+    """frequencies per coordinate for the encoder; more of them tell closer places apart, 0 for none"""
     concave_units: int = 0
-    """in each concave function on the norm's components; 0 for none"""
+    """learned concave units per component of the head; 0 for none"""
 
     epochs: int = 40
     """passes over the pairs"""
     pairs: Annotated[int | None, unless_given("INT")] = None
-    """random pairs of a state and a goal; four for each move unless given, at least 20,000"""
+    """random pairs of a state and a goal (default: four for each move, at least 20,000)"""
     horizon: Annotated[float | None, unless_given("COST")] = None
-    """largest cost of a path to constrain; a third of the longest unless given"""
+    """largest cost of a path to constrain (default: a third of the longest)"""
     batch_size: int = 1024
-    """pairs a step"""
+    """pairs per step"""
     learning_rate: float = 1e-3
-    """of Adam"""
+    """learning rate of Adam"""
     held_out: float = 0.1
-    """part of the states that are never goals in training"""
+    """share of the states that are never goals in training"""
     restart: bool = False
-    """begin anew, even where a stopped run could go on"""
+    """start over, even if an interrupted run could resume"""
     general: Seeded = field(default_factory=Seeded)
 
     effects: ClassVar[Effects] = {
@@ -94,16 +97,60 @@ class ValuesFit:
         output = output_file("--output", self.output, ".safetensors", beside=CHECKPOINTS)
         keep_inputs("--output", output, self.dataset, self.map)
         if not 0 <= self.held_out < 1:
-            raise InputError(f"--held-out: expected a part from 0 to below 1, got {self.held_out}")
+            raise InputError(f"--held-out: expected a share from 0 to below 1, got {self.held_out}")
         if self.env is not None and self.map is not None:
             raise InputError("--map: expected --env, --map or --dataset alone, got --env too")
 
-        from trimetric.cli.values_train import train
+        return self._learn(self._transitions(output), output)
 
-        return train(self, output, self._transitions(output))
+    def _learn(self, transitions: Transitions, output: Path) -> int:
+        from trimetric.cli.promises import caveat
+        from trimetric.cli.training import checkpoint_of, save, training
+        from trimetric.rl.learning.goal_distance import learn_goal_distance
+        from trimetric.rl.learning.move_errors import move_errors_text
+
+        general, checkpoint = self.general, checkpoint_of(output)
+        with training(self, checkpoint, restart=self.restart, subjects=OF_THE_LOG):
+            learned = learn_goal_distance(
+                transitions,
+                method=self.method,
+                head=self.head,
+                dim=self.dim,
+                widths=self.widths,
+                waves=self.waves,
+                concave_units=self.concave_units,
+                held_out=self.held_out,
+                epochs=self.epochs,
+                pairs=self.pairs,
+                horizon=self.horizon,
+                batch_size=self.batch_size,
+                learning_rate=self.learning_rate,
+                seed=general.seed,
+                checkpoint=checkpoint,
+                progress=general.progress(),
+                log=general.say,
+            )
+        model, moves, epochs = learned.model, learned.moves, learned.history.epochs
+        model.notes |= {"settings": self.settings()}
+        save(model, output)
+        general.say(f"after {len(epochs)} epochs: {move_errors_text(epochs[-1].watched)}")
+        if (text := caveat(model)) is not None:
+            general.say(text)
+        general.say(f"saved in {output}")
+        general.answer(
+            model=str(output),
+            weights=sum(parameter.numel() for parameter in model.network.parameters()),
+            states=moves.num_states,
+            moves=len(moves.edges),
+            epochs=len(epochs),
+            loss=epochs[-1].loss,
+            **epochs[-1].watched,
+            promises=asdict(model.axioms),
+        )
+        return 0
 
     def settings(self) -> dict[str, object]:
-        """The options, as notes can hold them."""
+        """Return the options for the notes of the model."""
         plain = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(self).items() if k != "general"}
         return {**plain, "seed": self.general.seed}
 
@@ -140,7 +187,7 @@ class ValuesFit:
                 if not self.map.is_file():
                     raise InputError(f"--map: {self.map}: no such file")
                 grid = GridEnvironment(self.map.read_text(encoding="utf-8"), observations="cells")
-                # It starts anew somewhere else now and then, or it would not get about on a large map.
+                # It starts over elsewhere now and then, or it would not get around on a large map.
                 env: gymnasium.Env = TimeLimit(grid, EPISODE_STEPS)
             else:
                 cells: dict[str, Any] = {"observations": "cells"} if str(self.env).startswith("trimetric/") else {}

@@ -71,7 +71,7 @@ class LearnedSettings:
 
     def __post_init__(self) -> None:
         if self.head is not None and not isinstance(self.head, Distance):
-            checks.one_of("head", self.head, [LANDMARKS, *HEADS])
+            checks.one_of("head", self.head, [LANDMARKS, *(name for name, head in HEADS.items() if head.metric)])
         if self.head == LANDMARKS and self.encoder is not None:
             raise ValueError("encoder: expected None with head='landmarks', whose points are free")
         checks.positive_int("dim", self.dim)

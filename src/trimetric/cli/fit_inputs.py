@@ -1,0 +1,112 @@
+"""The files that `trimetric fit` learns from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from trimetric.files.errors import InputError
+from trimetric.files.matrices import holds_matrix
+from trimetric.files.matrix_pairs import read_matrix_pairs
+from trimetric.files.pairs import PairTable, check_directions, drop_repeats, drop_unreachable, read_pairs
+from trimetric.graphs.paths.all_distances import read_all_distances
+
+if TYPE_CHECKING:
+    from trimetric.graphs import Graph
+
+Layout = Literal["pairs", "matrix", "edges"]
+Columns = tuple[str, str, str]
+COLUMNS_HINT = "; --from-column, --to-column and --distance-column give other names"
+
+
+def layout_of(file: Path, *, matrix: bool, edges: bool) -> Layout:
+    """Return how a file holds distances: as it is told, or as the file itself shows.
+
+    Args:
+        file: the file of pairs, edges or a matrix.
+        matrix: whether it was declared to be a matrix.
+        edges: whether it was declared to hold edges.
+    """
+    if matrix or holds_matrix(file):
+        if edges:
+            raise InputError(f"--edges: expected rows of edges, got the matrix {file}")
+        return "matrix"
+    return "edges" if edges else "pairs"
+
+
+def read_distances(
+    file: Path, layout: Layout, *, columns: Columns, symmetric: bool, infinite: Literal["keep", "drop", "refuse"]
+) -> PairTable:
+    """Read the distances of pairs, each pair once.
+
+    Args:
+        file: the file of pairs, edges or a matrix.
+        layout: which of them it is.
+        columns: the names of the columns from, to and distance; of a table only.
+        symmetric: whether the two directions of a pair must agree; of edges, whether they go both ways.
+        infinite: what to do with pairs at infinite distance.
+
+    Returns:
+        The pairs of different objects.
+    """
+    unreachable = infinite != "refuse"
+    hint = f"{COLUMNS_HINT}, --matrix reads a matrix"
+    source, target, distance = columns
+    if layout == "matrix":
+        found = read_matrix_pairs(file, unreachable=unreachable)
+    elif layout == "edges":
+        found = read_all_distances(
+            file,
+            source=source,
+            target=target,
+            weight=distance,
+            symmetrize=symmetric,
+            unreachable=unreachable,
+            hint=hint,
+        )
+    else:
+        found = read_pairs(file, source=source, target=target, distance=distance, unreachable=unreachable, hint=hint)
+    found = drop_repeats(found)
+    if symmetric:
+        check_directions(found, hint="; without --symmetric each direction has its own")
+    return drop_unreachable(found) if infinite == "drop" else found
+
+
+def check_learnable(pairs: PairTable, file: Path, *, positive: bool) -> None:
+    """Raise an error if there is nothing to learn from, or a distance that the loss cannot use.
+
+    Args:
+        pairs: with distances.
+        file: where they come from.
+        positive: whether the loss divides by the distances.
+    """
+    if not len(pairs):
+        raise InputError(f"{file}: expected a pair of different objects, got none")
+    if positive and pairs.distances is not None and not pairs.distances.all():
+        row = int((pairs.distances == 0).argmax())
+        raise InputError(f"{pairs.where(row)}: expected a distance > 0 for --loss relative, got 0")
+
+
+def read_network(
+    file: Path, *, columns: Columns | None, weight: Literal["length", "time"], symmetric: bool, largest: bool
+) -> Graph:
+    """Read a map, a DIMACS file or a table of edges.
+
+    Args:
+        file: the file.
+        columns: the names of the columns from, to and weight of a table; None for other files.
+        weight: what to measure on a map.
+        symmetric: whether edges go both ways.
+        largest: whether to keep only the largest part of a graph that is not connected.
+
+    Returns:
+        The graph.
+    """
+    from trimetric.graphs import read_edge_list, read_graph
+
+    if columns is None:
+        return read_graph(file, weight=weight, symmetrize=symmetric, largest=largest)
+    source, target, column = columns
+    return read_edge_list(
+        file, source=source, target=target, weight=column, symmetrize=symmetric, largest=largest, hint=COLUMNS_HINT
+    )

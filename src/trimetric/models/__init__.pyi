@@ -1,0 +1,11 @@
+# The public names of this package, each listed once.  `__init__.py` imports them from here on first use.
+
+from .encoders import MLP as MLP
+from .exporting import export as export
+from .heads import HEADS as HEADS
+from .heads import Head as Head
+from .heads import HeadName as HeadName
+from .heads import make_head as make_head
+from .heads import recommended as recommended
+from .model import Model as Model
+from .networks import make_network as make_network

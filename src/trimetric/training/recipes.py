@@ -1,0 +1,45 @@
+"""The steps that all recipes share, from pairs, graphs and transitions alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from trimetric._audit import Audit, audit
+from trimetric._support.tensor_files import remove_checkpoint
+from trimetric.distances import Distance, Siamese
+
+AUDITED_OBJECTS = 300
+
+Log = Callable[[str], object]
+"""is called with a line of text for people"""
+
+
+def say_nothing(_: str) -> None:
+    """Ignore the line: the default `log`."""
+
+
+def announce(say: Log, network: Siamese, head: str, checkpoint: Path | str | None) -> None:
+    """Say what is about to be trained, and whether a checkpoint is there to resume from."""
+    weights = sum(parameter.numel() for parameter in network.parameters())
+    say(f"{head} head in {network.distance.dim} dimensions, {weights:,} weights")
+    if checkpoint is not None and Path(checkpoint).exists():
+        say(f"resuming from {checkpoint}")
+
+
+def check_finite_weights(network: Siamese, checkpoint: Path | str | None) -> None:
+    """Raise an error if the training diverged; its checkpoint is of no use then, and removed."""
+    if all(bool(value.isfinite().all()) for value in network.state_dict().values()):
+        return
+    if checkpoint is not None:
+        remove_checkpoint(Path(checkpoint))
+    raise RuntimeError("the training diverged, and there is nothing to save; try a lower learning rate")
+
+
+def audit_some(distance: Distance, points: Tensor, *, seed: int) -> Audit:
+    """Audit a distance on up to 300 of the points, chosen by `seed`."""
+    chosen = torch.randperm(len(points), generator=torch.Generator().manual_seed(seed))[:AUDITED_OBJECTS]
+    return audit(distance, points[chosen.to(points.device)], seed=seed)
