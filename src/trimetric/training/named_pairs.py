@@ -54,7 +54,7 @@ def numbered_pairs(
     number = {name: i for i, name in enumerate(ids)}
     unknown = next((name for name in ends.ravel() if name not in number), None)
     if unknown is not None:
-        raise ValueError(f"pairs: {unknown!r} is not among the {len(ids)} names")
+        raise ValueError(f"pairs: {str(unknown)!r} is not among the {len(ids)} names")
     return ids, np.array([[number[source], number[target]] for source, target in ends], np.int64)
 
 
