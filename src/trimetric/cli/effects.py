@@ -1,7 +1,7 @@
 """Options by name: which were given, which have an effect, and which one an error of the library is about.
 
 Options without effect are refused: nobody should believe that they had one.  Each command has a table `effects` of the
-options that matter in some modes only.  An option without an entry matters in every mode; `tests/cli/test_options.py`
+options that matter in some modes only.  An option without an entry matters in every mode; `tests/cli/test_cli_options.py`
 tries all of them.
 """
 

@@ -32,6 +32,10 @@ class Head:
         symmetry: whether $d(x, y) = d(y, x)$ is up to the caller ("optional"), always holds or cannot be promised.
         metric: whether it keeps the triangle inequality.
         concave: whether learned concave units can be put on its components.
+
+    Examples:
+        >>> HEADS["mahalanobis"].symmetry, HEADS["mlp"].metric
+        ('always', False)
     """
 
     about: str

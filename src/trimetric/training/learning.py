@@ -43,6 +43,11 @@ class LearnedPairs:
         errors: of the predictions, on the pairs that were held out or, if there are none, on the training pairs.
         errors_on: which of the two: "held-out pairs" or "training pairs".
         audit: whether the model keeps its promises, measured on up to 300 objects.
+
+    Examples:
+        >>> learned = learn_pairs([(0, 1), (1, 2), (2, 0)], [1.0, 2.0, 2.5], dim=4, epochs=1, progress="silent")
+        >>> learned.errors_on, len(learned.split.train), len(learned.history.epochs)
+        ('held-out pairs', 2, 1)
     """
 
     model: Model

@@ -43,6 +43,11 @@ class PairErrors:
         mse_of_mean: the mean squared error of always predicting the mean, for comparison.
         mean_relative_error: mean of |predicted - true| / true, over true distances above 0; NaN if there are none.
         by_distance: the same from short to long distances; empty for fewer than 10 pairs.
+
+    Examples:
+        >>> errors = PairErrors.measure([1.0, 3.0], [2.0, 3.0], mean=2.5)
+        >>> errors.pairs, errors.mse, errors.mean_relative_error
+        (2, 0.5, 0.25)
     """
 
     pairs: int
@@ -62,10 +67,6 @@ class PairErrors:
 
         Returns:
             The errors.
-
-        Examples:
-            >>> PairErrors.measure([1.0, 3.0], [2.0, 3.0], mean=2.5).mean_relative_error
-            0.25
         """
         guesses, truth = np.asarray(predicted, np.float64), np.asarray(targets, np.float64)
         if guesses.shape != truth.shape:

@@ -24,7 +24,7 @@ def landmark_features(
     normalize: Literal["feature", "all"] = "feature",
     seed: int = 0,
 ) -> NDArray[np.float32]:
-    """The paper's features, one row a node: 32 landmarks make 128, or 160 where the graph is directed.
+    """The paper's features, one row per node: 32 landmarks make 128, or 160 where the graph is directed.
 
     Distances to (and from, where they differ) the landmarks at mean 0 and standard deviation 1, noise from
     N(0, .2) drawn once for each node, and normally distributed features that say nothing.

@@ -57,6 +57,12 @@ class LearnedGraph:
         candidates: the model beside the bounds of the landmarks, on the test pairs.
         verdict: whether the model is worth having.
         audit: whether the model keeps its promises, measured on up to 300 nodes.
+
+    Examples:
+        >>> from trimetric.graphs import torus3d
+        >>> learned = learn_graph(torus3d(seed=0, side=3), dim=4, epochs=1, progress="silent")
+        >>> len(learned.model.ids), learned.model.axioms.symmetric, len(learned.landmarks.nodes)
+        (27, True, 4)
     """
 
     model: Model
