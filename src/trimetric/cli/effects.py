@@ -1,8 +1,8 @@
 """Options by name: which were given, which have an effect, and which one an error of the library is about.
 
 Options without effect are refused: nobody should believe that they had one.  Each command has a table `effects` of the
-options that matter in some modes only.  An option without an entry matters in every mode; `tests/cli/test_cli_options.py`
-tries all of them.
+options that matter in some modes only.  An option without an entry matters in every mode;
+`tests/cli/test_cli_options.py` tries all of them.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class ValuesFit:
     def _learn(self, transitions: Transitions, output: Path) -> int:
         from trimetric.cli.promises import caveat
         from trimetric.cli.training import checkpoint_of, save, training
-        from trimetric.rl.learning.goal_distance import learn_goal_distance
+        from trimetric.rl import learn_goal_distance
         from trimetric.rl.learning.move_errors import move_errors_text
 
         general, checkpoint = self.general, checkpoint_of(output)

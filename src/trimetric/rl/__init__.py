@@ -5,10 +5,12 @@ from importlib.util import find_spec as _find_spec
 
 from trimetric._support.moved import renamed as _renamed
 from trimetric.rl.learning import GridEncoder as GridEncoder
+from trimetric.rl.learning import LearnedGoals as LearnedGoals
 from trimetric.rl.learning import Method as Method
 from trimetric.rl.learning import Split as Split
 from trimetric.rl.learning import hold_out_goals as hold_out_goals
 from trimetric.rl.learning import learn_from_transitions as learn_from_transitions
+from trimetric.rl.learning import learn_goal_distance as learn_goal_distance
 from trimetric.rl.learning import learn_values as learn_values
 from trimetric.rl.learning import paper_config as paper_config
 from trimetric.rl.learning import some_pairs as some_pairs

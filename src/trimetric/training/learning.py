@@ -126,8 +126,10 @@ def learn_pairs(
     Examples:
         >>> pairs = [("home", "work"), ("work", "home"), ("work", "gym"), ("home", "gym")]
         >>> learned = learn_pairs(pairs, [20.0, 25.0, 5.0, 22.0], dim=4, epochs=2, unit="minutes", progress="silent")
-        >>> learned.model.ids, learned.audit.holds
-        (['home', 'work', 'gym'], True)
+        >>> learned.model.ids
+        ['home', 'work', 'gym']
+        >>> learned.audit.holds
+        True
     """
     say = log or say_nothing
     config = TrainingConfig(

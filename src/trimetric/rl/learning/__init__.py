@@ -8,6 +8,8 @@ from trimetric.rl.learning.from_world import learn_values as learn_values
 from trimetric.rl.learning.from_world import paper_config as paper_config
 from trimetric.rl.learning.from_world import value_model as value_model
 from trimetric.rl.learning.from_world import values_of as values_of
+from trimetric.rl.learning.goal_distance import LearnedGoals as LearnedGoals
+from trimetric.rl.learning.goal_distance import learn_goal_distance as learn_goal_distance
 from trimetric.rl.learning.splits import Split as Split
 from trimetric.rl.learning.splits import hold_out_goals as hold_out_goals
 from trimetric.rl.learning.splits import some_pairs as some_pairs

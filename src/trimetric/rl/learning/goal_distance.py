@@ -15,8 +15,9 @@ from trimetric.models.encoders import MLP
 from trimetric.models.heads import HeadName
 from trimetric.models.model import Model
 from trimetric.models.networks import make_network
-from trimetric.rl.learning.from_transitions import Method, hold_out_goals, learn_from_transitions
-from trimetric.rl.planning.known_moves import KnownMoves
+from trimetric.rl.learning.from_transitions import Method, learn_from_transitions
+from trimetric.rl.learning.splits import hold_out_goals
+from trimetric.rl.transitions.known_moves import KnownMoves
 from trimetric.rl.transitions.log import Transitions
 from trimetric.training.config import History, TrainingConfig
 from trimetric.training.recipes import Log, announce, check_finite_weights, say_nothing
@@ -31,6 +32,14 @@ class LearnedGoals:
         moves: the states and moves of the log.
         history: the epochs of the training.
         held_out: the states that were never goals in training, by number.
+
+    Examples:
+        >>> import numpy as np
+        >>> line = np.arange(5.0)[:, None]
+        >>> log = Transitions(observations=line[:-1], next_observations=line[1:], costs=np.ones(4))
+        >>> learned = learn_goal_distance(log, dim=4, widths=(8,), pairs=20, epochs=1, progress="silent")
+        >>> len(learned.history.epochs), learned.model.notes["states"]
+        (1, 5)
     """
 
     model: Model
@@ -89,6 +98,14 @@ def learn_goal_distance(
     Raises:
         ValueError: if an argument is unusable; the message names it.
         RuntimeError: if the training diverges.
+
+    Examples:
+        >>> import numpy as np
+        >>> line = np.arange(5.0)[:, None]
+        >>> log = Transitions(observations=line[:-1], next_observations=line[1:], costs=np.ones(4))
+        >>> learned = learn_goal_distance(log, dim=4, widths=(8,), pairs=20, epochs=1, progress="silent")
+        >>> learned.moves.num_states, learned.model.axioms.triangle
+        (5, True)
     """
     say = log or say_nothing
     config = TrainingConfig(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, seed=seed)
