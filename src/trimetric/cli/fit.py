@@ -169,12 +169,15 @@ class Fit:
         return self._fit_pairs(self.pairs, output)  # type: ignore[arg-type]
 
     def _fit_pairs(self, file: Path, output: Path) -> int:
+        from trimetric.cli.fit_inputs import learnable_distances
+
         features = None
         if self.features is not None:
             from trimetric.files.features import read_features
 
             features = read_features(self.features, id_column=self.id_column, columns=self.feature_columns or None)
         pairs = self._pairs(file, features)
+        distances = learnable_distances(pairs, file, positive=self.loss == "relative")
 
         from trimetric.cli.report import report_pairs
         from trimetric.cli.training import checkpoint_of, save, training
@@ -185,7 +188,7 @@ class Fit:
         with training(self, checkpoint, restart=self.restart and first):
             learned = learn_pairs(
                 pairs.ends,
-                pairs.distances,
+                distances,
                 names=pairs.names,
                 features=None if features is None else features.values,
                 validation=self.validation,
@@ -278,7 +281,7 @@ class Fit:
         return {**plain, **{name: used[name] for name in PACE}, "seed": self.general.seed}
 
     def _pairs(self, file: Path, features: FeatureTable | None) -> PairTable:
-        from trimetric.cli.fit_inputs import check_learnable, layout_of, read_distances
+        from trimetric.cli.fit_inputs import layout_of, read_distances
         from trimetric.files.pairs import match_names
 
         layout = layout_of(file, matrix=self.matrix, edges=self.edges)
@@ -290,7 +293,4 @@ class Fit:
             symmetric=self.symmetric,
             infinite="drop" if self.drop_unreachable else "keep" if self.loss == "discounted" else "refuse",
         )
-        if features is not None:
-            found = match_names(found, features.names, str(self.features))
-        check_learnable(found, file, positive=self.loss == "relative")
-        return found
+        return found if features is None else match_names(found, features.names, str(self.features))

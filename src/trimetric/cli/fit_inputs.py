@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trimetric.files.errors import InputError
 from trimetric.files.matrices import holds_matrix
 from trimetric.files.matrix_pairs import read_matrix_pairs
@@ -72,19 +75,21 @@ def read_distances(
     return drop_unreachable(found) if infinite == "drop" else found
 
 
-def check_learnable(pairs: PairTable, file: Path, *, positive: bool) -> None:
-    """Raise an error if there is nothing to learn from, or a distance that the loss cannot use.
+def learnable_distances(pairs: PairTable, file: Path, *, positive: bool) -> NDArray[np.float64]:
+    """Return the distances; an error if there are none to learn from, or one that the loss cannot use.
 
     Args:
         pairs: with distances.
         file: where they come from.
         positive: whether the loss divides by the distances.
     """
-    if not len(pairs):
+    distances = pairs.distances
+    if distances is None or not len(distances):
         raise InputError(f"{file}: expected a pair of different objects, got none")
-    if positive and pairs.distances is not None and not pairs.distances.all():
-        row = int((pairs.distances == 0).argmax())
+    if positive and not distances.all():
+        row = int((distances == 0).argmax())
         raise InputError(f"{pairs.where(row)}: expected a distance > 0 for --loss relative, got 0")
+    return distances
 
 
 def read_network(

@@ -216,7 +216,8 @@ def learn_graph(
         "features": columns,
         "epochs": len(history.epochs),
         "test": {
-            row.name: {**asdict(row.accuracy), "us": row.microseconds, "bytes": row.bytes_per_node} for row in candidates
+            row.name: {**asdict(row.accuracy), "us": row.microseconds, "bytes": row.bytes_per_node}
+            for row in candidates
         },
     }
     places = None if graph.coordinates is None else torch.from_numpy(graph.coordinates)
