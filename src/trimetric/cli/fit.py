@@ -215,7 +215,7 @@ class Fit:
         from trimetric.cli.fit_inputs import read_network
         from trimetric.cli.report import report_graph
         from trimetric.cli.training import checkpoint_of, save, training
-                from trimetric.graphs import learn_graph
+        from trimetric.graphs import learn_graph
         from trimetric.graphs.files.cache import default_folder
         from trimetric.graphs.paths.all_distances import MOST_NODES
 
