@@ -12,7 +12,6 @@ from trimetric.files.errors import InputError
 from trimetric.files.matrices import holds_matrix
 from trimetric.files.matrix_pairs import read_matrix_pairs
 from trimetric.files.pairs import PairTable, check_directions, drop_repeats, drop_unreachable, read_pairs
-from trimetric.graphs.paths.all_distances import read_all_distances
 
 if TYPE_CHECKING:
     from trimetric.graphs import Graph
@@ -58,6 +57,8 @@ def read_distances(
     if layout == "matrix":
         found = read_matrix_pairs(file, unreachable=unreachable)
     elif layout == "edges":
+        from trimetric.graphs.paths.all_distances import read_all_distances  # needs torch, which other files do not
+
         found = read_all_distances(
             file,
             source=source,
