@@ -76,7 +76,7 @@ def _check_map(grid: Any) -> None:
     assert len(grid.cells) >= 2
     assert grid.cells.max(axis=0)[0] < height
     assert grid.cells.max(axis=0)[1] < width
-    assert grid.neighbours().shape == (len(grid.cells), 4)
+    assert grid.neighbors().shape == (len(grid.cells), 4)
 
 
 def _pbf() -> list[bytes]:
