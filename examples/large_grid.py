@@ -1,8 +1,8 @@
-"""A map of 50 x 50 with walls and one-way doors, learned from a logged random walk alone, and walked to unseen goals.
+"""Learn a map of 50 x 50 cells with walls and one-way doors from a logged random walk, and walk to unseen goals.
 
-Nothing but the log is used: which cell followed which, and at what cost.  A tenth of the cells is never a goal in
-training.  A metric and an MLP, with the same encoder, the same log and the same number of steps, are then asked for the
-way to those cells, one greedy step after the other over the moves of the log.
+Only the log is used: which cell followed which, and at what cost.  A tenth of the cells is never a goal in training.  A
+metric and an MLP, with the same encoder, log and number of steps, then find the way to those cells, one greedy step
+after the other over the moves of the log.
 
     python examples/large_grid.py
 """
@@ -21,7 +21,7 @@ from gymnasium.wrappers import TimeLimit
 from scipy.sparse.csgraph import connected_components
 
 import trimetric as tm
-from trimetric import rl as values
+from trimetric import rl
 from trimetric.rl.planning.pictures import save_plan
 from trimetric.rl.worlds.environment import GridEnvironment
 
@@ -35,29 +35,38 @@ class Config:
     """Settings of the example."""
 
     steps: int = 80_000
-    """of the random walk"""
+    """steps of the random walk"""
     epochs: int = 20
     """passes over the pairs"""
     pairs: int = 50_000
-    """random pairs to push apart, and as many constraints"""
+    """number of random pairs to push apart, and of constraints"""
     judged: int = 1000
-    """pairs of a state and an unseen goal"""
+    """pairs of a state and an unseen goal to judge by"""
     size: int = 50
-    """cells on a side of the map, with its walls"""
+    """cells on each side of the map, walls included"""
     rooms: int = 3
-    """rooms on a side of the map"""
+    """rooms on each side of the map"""
     heads: tuple[Literal["metric", "MLP"], ...] = ("metric", "MLP")
-    """which to train"""
-    methods: tuple[values.Method, ...] = ("constrained", "td")
-    """how"""
+    """heads to train"""
+    methods: tuple[rl.Method, ...] = ("constrained", "td")
+    """ways to train them"""
     seed: int = 0
-    """of the map, the walk and the networks"""
+    """seed of the map, the walk and the networks"""
     picture: Path | None = Path("large_grid.png")
-    """paths and the learned distance"""
+    """file for a picture of paths and the learned distance"""
 
 
 def rooms_map(size: int, rooms: int, seed: int) -> str:
-    """Rooms with a door, open or one-way, or none between neighbors, so that each can be reached from each."""
+    """Make a map of rooms with open doors, one-way doors or none between neighbors; every room reaches every other.
+
+    Args:
+        size: cells on each side, walls included.
+        rooms: rooms on each side.
+        seed: seed of the doors.
+
+    Returns:
+        The text of the map.
+    """
     generator = np.random.default_rng(seed)
     sides = [
         (row, column, down)
@@ -85,16 +94,24 @@ def rooms_map(size: int, rooms: int, seed: int) -> str:
     return "\n".join("".join(line) for line in signs)
 
 
-def run(config: Config) -> dict[str, values.Score]:
+def run(config: Config) -> dict[str, rl.Score]:
+    """Train every head by every method.
+
+    Args:
+        config: settings.
+
+    Returns:
+        The score of each on unseen goals.
+    """
     env = GridEnvironment(rooms_map(config.size, config.rooms, config.seed), observations="cells")
-    # Walks of 100 steps from random cells; the goal of the environment plays no part in them.
-    transitions = values.collect(TimeLimit(env, 100), config.steps, seed=config.seed)
-    moves = values.KnownMoves(transitions)
-    seen, held = values.hold_out_goals(moves, 0.1, seed=config.seed)
-    pairs = values.goal_pairs(moves, held, config.judged, seed=config.seed)
+    # Walks of 100 steps from random cells; they ignore the goal of the environment.
+    transitions = rl.collect(TimeLimit(env, 100), config.steps, seed=config.seed)
+    moves = rl.KnownMoves(transitions)
+    seen, held = rl.hold_out_goals(moves, 0.1, seed=config.seed)
+    pairs = rl.goal_pairs(moves, held, config.judged, seed=config.seed)
     print(f"{len(transitions):,} steps: {moves.num_states:,} states and {len(moves.edges):,} moves seen")
     models: dict[str, tm.Siamese | tm.Distance] = {}
-    scores: dict[str, values.Score] = {}
+    scores: dict[str, rl.Score] = {}
     heads = {
         "metric": lambda: tm.recommended(DIM, symmetric=False),
         "MLP": lambda: tm.Calibrated(tm.MLPDistance(DIM, inputs="concatenation")),
@@ -107,16 +124,16 @@ def run(config: Config) -> dict[str, values.Score]:
             encoder.standardize.measure(moves.states)
             model = tm.Siamese(encoder, heads[name]())
             start = time.perf_counter()
-            values.learn_from_transitions(
+            rl.learn_from_transitions(
                 model,
                 moves,
                 method=method,
                 goals=seen,
                 pairs=2 * config.pairs // share if share > 1 else config.pairs,
-                config=values.transitions_config(epochs=config.epochs * share, learning_rate=2e-3, seed=config.seed),
+                config=rl.transitions_config(epochs=config.epochs * share, learning_rate=2e-3, seed=config.seed),
             )
             seconds = time.perf_counter() - start
-            score = values.judge(moves, pairs, values.plan(model, moves, pairs))
+            score = rl.judge(moves, pairs, rl.plan(model, moves, pairs))
             scores[f"{name}, {method}"], models[f"{name}, {method}"] = score, model
             print(
                 f"{name}, {method}: success {score.success:.3f}, SPL {score.spl:.3f} "

@@ -1,8 +1,8 @@
-"""MountainCar from logged random transitions alone: a car too weak for the hill must first roll back to swing up.
+"""Solve MountainCar from logged random transitions alone: a car too weak for the hill must first roll back to swing up.
 
-Random actions from random places are logged; position and velocity are rounded to 30 parts each, so that states come
-again.  A quasimetric learns how many steps each state is from each other.  Then an agent takes, from the usual start in
-the valley, the action with the least mean of its cost and the learned distance to the top.
+Random actions from random places are logged; position and velocity are rounded to 30 values each, so that states recur.
+A quasimetric learns how many steps each state is from each other.  Then, from the usual start in the valley, an agent
+takes the action with the least mean of its cost and the learned distance to the top.
 
     python examples/mountain_car.py
 """
@@ -20,7 +20,7 @@ import tyro
 from gymnasium.wrappers import TimeLimit
 
 import trimetric as tm
-from trimetric import rl as values
+from trimetric import rl
 from trimetric.rl.planning.pictures import save_plan
 from trimetric.rl.transitions.collecting import Observe
 
@@ -30,19 +30,19 @@ class Config:
     """Settings of the example."""
 
     steps: int = 15_000
-    """transitions to log"""
+    """number of transitions to log"""
     repeat: int = 8
     """how often each action is taken, in the log and by the agent"""
     bins: int = 30
-    """parts of position and of velocity"""
+    """number of values of position and of velocity"""
     epochs: int = 20
     """passes over the pairs"""
     episodes: int = 20
-    """to judge the agent by"""
+    """number of episodes to judge the agent by"""
     seed: int = 0
-    """of everything random"""
+    """seed of everything random"""
     picture: Path | None = Path("mountain_car.png")
-    """walks and the learned distance"""
+    """file for a picture of a walk and the learned distance"""
 
 
 class StartAnywhere(gymnasium.Wrapper):
@@ -56,8 +56,17 @@ class StartAnywhere(gymnasium.Wrapper):
         return np.array(car.state, dtype=np.float32), info
 
 
-def drive(agent: values.Agent, observe: Observe, config: Config) -> tuple[float, float]:
-    """How many episodes of at most 200 steps get to the top, and the mean of the steps of those."""
+def drive(agent: rl.Agent, observe: Observe, config: Config) -> tuple[float, float]:
+    """Drive episodes of at most 200 steps.
+
+    Args:
+        agent: chooses the actions.
+        observe: rounds observations as in the log.
+        config: settings.
+
+    Returns:
+        The share of episodes that reach the top, and the mean number of their steps.
+    """
     env, lengths = gymnasium.make("MountainCar-v0"), []
     for episode in range(config.episodes):
         seen, _ = env.reset(seed=config.seed + episode)
@@ -75,13 +84,21 @@ def drive(agent: values.Agent, observe: Observe, config: Config) -> tuple[float,
 
 
 def run(config: Config) -> tuple[float, float]:
+    """Log transitions, learn the distance and drive.
+
+    Args:
+        config: settings.
+
+    Returns:
+        As for `drive`.
+    """
     env = gymnasium.make("MountainCar-v0").unwrapped
-    observe = values.bins_of(env, config.bins)
+    observe = rl.bins_of(env, config.bins)
     walks = StartAnywhere(TimeLimit(env, 40))
-    log = values.collect(walks, config.steps, seed=config.seed, repeat=config.repeat, observe=observe)
-    moves = values.KnownMoves(log)
+    log = rl.collect(walks, config.steps, seed=config.seed, repeat=config.repeat, observe=observe)
+    moves = rl.KnownMoves(log)
     if log.terminals is None or not log.terminals.any():
-        raise RuntimeError("no step of the log got to the top; take more --steps")
+        raise RuntimeError("no step of the log reaches the top; set more --steps")
     top = torch.from_numpy(np.unique(log.ends[1][log.terminals]))
     print(
         f"{len(log):,} transitions: {moves.num_states:,} states, {len(moves.edges):,} moves, "
@@ -91,9 +108,9 @@ def run(config: Config) -> tuple[float, float]:
     encoder = tm.MLP(2, 64, widths=(128, 128), waves=3)
     encoder.standardize.measure(moves.states)
     model = tm.Siamese(encoder, tm.Calibrated(tm.IntervalQuasimetric(64)))
-    settings = values.transitions_config(epochs=config.epochs, seed=config.seed)
-    values.learn_from_transitions(model, moves, pairs=20_000, config=settings)
-    success, steps = drive(values.Agent(model, log, top), observe, config)
+    settings = rl.transitions_config(epochs=config.epochs, seed=config.seed)
+    rl.learn_from_transitions(model, moves, pairs=20_000, config=settings)
+    success, steps = drive(rl.Agent(model, log, top), observe, config)
     print(f"from the valley to the top in {success:.0%} of {config.episodes} episodes, in {steps:.0f} steps on average")
     if config.picture is not None:
         valley = (moves.states - torch.tensor([-0.5, 0.0])).div(torch.tensor([1.8, 0.14])).square().sum(dim=1)

@@ -1,7 +1,7 @@
-"""Semi-hard triplets among all pairs of a batch of 1800, mined and trained with a learned quasimetric.
+"""Mine semi-hard triplets among all pairs of a batch of 1800, and train on them with a learned quasimetric.
 
-Mining a triplet needs the distance of every pair of the batch.  Here it is `trimetric.all_pairs` that computes these
-3.2 million distances, with gradients, beneath the miner and the loss of pytorch-metric-learning.
+Mining triplets needs the distance of every pair of the batch.  Here `trimetric.all_pairs` computes these 3.2 million
+distances, with gradients, for the miner and the loss of pytorch-metric-learning.
 
     python examples/semihard_triplets.py
 """
@@ -30,18 +30,24 @@ class Config:
     steps: int = 15
     """batches to train on"""
     classes: int = 300
-    """classes in a batch, and as many others to test on"""
+    """number of classes in a batch, and of others to test on"""
     per_class: int = 6
     """objects of each class; the batch has classes * per_class"""
     learning_rate: float = 1e-2
-    """of Adam"""
+    """learning rate of Adam"""
     seed: int = 0
-    """of everything random"""
+    """seed of everything random"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What `main` prints."""
+    """What `main` prints.
+
+    Attributes:
+        recall_before, recall_after: recall@1 on unseen classes, before and after training.
+        step_seconds: time of a training step.
+        all_pairs_seconds, broadcast_seconds: time of all pairs by `all_pairs`, and by broadcasting.
+    """
 
     recall_before: float
     recall_after: float
@@ -51,32 +57,63 @@ class Outcome:
 
 
 class Clusters:
-    """Classes are points of a small latent space, bent into `FEATURES` of which most are noise."""
+    """Classes are points of a small latent space, mapped to `FEATURES` features beside as many of noise.
+
+    Args:
+        generator: source of all random numbers.
+    """
 
     def __init__(self, generator: torch.Generator) -> None:
         self.generator = generator
         self.into = torch.randn(LATENT, FEATURES, generator=generator)
 
     def sample(self, centers: Tensor, per_class: int) -> tuple[Tensor, Tensor]:
+        """Draw objects of some classes.
+
+        Args:
+            centers: the classes, as `centers` draws them.
+            per_class: objects of each class.
+
+        Returns:
+            Features and labels of the objects.
+        """
         labels = torch.arange(len(centers)).repeat_interleave(per_class)
         latent = centers[labels] + 0.15 * torch.randn(len(labels), LATENT, generator=self.generator)
         noise = 2 * torch.randn(len(labels), FEATURES, generator=self.generator)
         return torch.cat([torch.sin(latent @ self.into), noise], dim=1), labels
 
     def centers(self, classes: int) -> Tensor:
+        """Draw classes: points of the latent space."""
         return torch.randn(classes, LATENT, generator=self.generator)
 
 
 @torch.no_grad()
 def recall_at_1(distance: TriangleDistance, embeddings: Tensor, labels: Tensor) -> float:
-    """How many objects have one of their own class as the nearest other."""
+    """Measure the share of objects whose nearest other object is of their class.
+
+    Args:
+        distance: the learned distance.
+        embeddings: embeddings `(n, dim)`.
+        labels: class of each object `(n,)`.
+
+    Returns:
+        The recall, from 0 to 1.
+    """
     matrix = distance(embeddings).fill_diagonal_(torch.inf)
     return (labels[matrix.argmin(dim=1)] == labels).float().mean().item()
 
 
 @torch.no_grad()
 def seconds(matrix: TriangleDistance, embeddings: Tensor) -> tuple[float, float]:
-    """The time of all pairs, and of the broadcast definition in strips of rows that fit the memory."""
+    """Time all pairs, and the broadcast definition in strips of rows that fit in memory.
+
+    Args:
+        matrix: the learned distance.
+        embeddings: embeddings `(n, dim)`.
+
+    Returns:
+        Seconds of both.
+    """
     start = time.perf_counter()
     fast = matrix(embeddings)
     middle = time.perf_counter()
@@ -87,6 +124,14 @@ def seconds(matrix: TriangleDistance, embeddings: Tensor) -> tuple[float, float]
 
 
 def run(config: Config) -> Outcome:
+    """Train on batches of new classes, and measure on others.
+
+    Args:
+        config: settings.
+
+    Returns:
+        What was measured.
+    """
     torch.manual_seed(config.seed)
     data = Clusters(torch.Generator().manual_seed(config.seed))
     encoder = nn.Sequential(nn.Linear(2 * FEATURES, 128), nn.ReLU(), nn.Linear(128, EMBEDDING))
@@ -122,9 +167,10 @@ def run(config: Config) -> Outcome:
 
 
 def main(config: Config) -> None:
+    """Run the example and print what was measured."""
     outcome = run(config)
     size = config.classes * config.per_class
-    print(f"batch of {size}: {size**2:,} distances, {outcome.step_seconds:.2f} s a step with mining and gradients")
+    print(f"batch of {size}: {size**2:,} distances, {outcome.step_seconds:.2f} s per step with mining and gradients")
     print(f"all pairs, forward: {outcome.all_pairs_seconds:.3f} s; by broadcasting: {outcome.broadcast_seconds:.3f} s")
     print(f"recall@1 on unseen classes: {outcome.recall_before:.3f} -> {outcome.recall_after:.3f}")
 

@@ -35,7 +35,9 @@ PATTERNS = {
     ),
 }
 
-ALLOWED: dict[str, dict[str, str]] = {}
+ALLOWED: dict[str, dict[str, str]] = {
+    "src/trimetric/rl/worlds/maps.py": {"neighbour": "the old name of a method, for one release"},
+}
 """Words that stay, by file: each with the reason."""
 
 MOST: dict[tuple[str, str], int] = {
@@ -54,7 +56,6 @@ MOST: dict[tuple[str, str], int] = {
     ("src/trimetric/models", "British spelling"): 1,
     ("src/trimetric/norms", "British spelling"): 1,
     ("src/trimetric/norms", "dialect"): 5,
-    ("src/trimetric/rl", "British spelling"): 2,
     ("src/trimetric/training", "British spelling"): 15,
     ("src/trimetric/training", "dialect"): 12,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -41,9 +42,9 @@ def triangle() -> tm.graphs.Graph:
 
 PYTHON = {
     "sklearn": (
-        lambda: tm.integrations.sklearn.DistanceRegressor,
+        lambda: import_module("trimetric.integrations.sklearn"),
         "trimetric.integrations.sklearn",
-        "trimetric.integrations.sklearn.estimators needs",
+        "trimetric.integrations.sklearn needs",
         "sklearn",
     ),
     "pytorch_metric_learning": (
@@ -90,17 +91,7 @@ PYTHON = {
 @pytest.mark.parametrize("library", PYTHON)
 def test_in_python(library: str, block) -> None:
     call, forgotten, feature, extra = PYTHON[library]
-    block(
-        library,
-        *(
-            {
-                "sklearn": (
-                    "trimetric.integrations.sklearn",
-                    "trimetric.integrations.sklearn.pair_estimator",
-                )
-            }.get(library, (forgotten,))
-        ),
-    )
+    block(library, forgotten)
     with pytest.raises(ImportError) as caught:
         call()
     assert str(caught.value) == f'{feature} {library}: pip install "trimetric[{extra}]"'

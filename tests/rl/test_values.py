@@ -1,4 +1,4 @@
-"""Learning values by temporal differences, and planning with them."""
+"""Learning values by temporal differences in a world."""
 
 from __future__ import annotations
 
@@ -12,21 +12,15 @@ from trimetric.rl import (
     GridEncoder,
     World,
     evaluate,
-    follow,
     greedy_actions,
     learn_values,
     paper_config,
-    some_pairs,
     split_pairs,
     validation_split,
     value_model,
     values_of,
 )
-from trimetric.rl.learning.encoder import StateEncoder
-from trimetric.rl.learning.row_sums import RowSums
 from trimetric.rl.learning.temporal_difference import temporal_difference
-from trimetric.rl.learning.windows import Windows
-from trimetric.rl.planning import Plan, spl_of_pairs
 from trimetric.training.run import shuffled
 
 SMALL = """
@@ -96,52 +90,7 @@ def test_learning_is_the_papers_word_by_word(head: str, seeds: tuple[int, ...]) 
             torch.testing.assert_close(model.state_dict()[name], value, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["FourRoom", "Maze"])
-def test_all_states_by_distinct_windows_are_the_network_itself(name: str) -> None:
-    torch.manual_seed(0)
-    world = World(name)
-    encoder = GridEncoder(*world.grid.shape).double()
-    states = torch.randperm(world.num_states)
-    pull, seen = torch.randn(world.num_states, 64).double(), world.observations.double()
-    results = []
-    for embedded in (encoder(seen[states]), StateEncoder(encoder, Windows(seen))(states)):
-        gradients = torch.autograd.grad(embedded, list(encoder.parameters()), pull)
-        results.append([embedded, *gradients])
-    for slow, fast in zip(*results, strict=True):
-        assert (slow - fast).abs().max() < 1e-12
-
-
-def test_several_encoders_at_once_are_each_of_them() -> None:
-    torch.manual_seed(0)
-    world = World(SMALL)
-    seen = world.observations.double()
-    encoders = [GridEncoder(*world.grid.shape, dim=6, filters=(4, 5), hidden=7).double() for _ in range(3)]
-    by_number = [StateEncoder(encoder, Windows(seen)) for encoder in encoders]
-    stacked, _ = torch.func.stack_module_state(by_number)  # type: ignore[arg-type]
-    states = torch.arange(world.num_states)
-    together = torch.func.vmap(lambda own: torch.func.functional_call(by_number[0], own, (states,)))(stacked)
-    pull = torch.randn_like(together)
-    gradients = torch.autograd.grad(together, list(stacked.values()), pull)
-    for member, encoder in enumerate(encoders):
-        alone = encoder(seen)
-        torch.testing.assert_close(together[member], alone)
-        expected = torch.autograd.grad(alone, list(encoder.parameters()), pull[member])
-        for found, wanted in zip(gradients, expected, strict=True):
-            torch.testing.assert_close(found[member], wanted)
-
-
-def test_row_sums_are_a_sparse_matrix() -> None:
-    torch.manual_seed(0)
-    targets, sources = torch.tensor([2, 0, 2, 2]), torch.tensor([1, 1, 0, 1])
-    weights = torch.tensor([1.0, 2.0, -1.0, 0.5]).double()
-    matrix = torch.zeros(4, 3).double().index_put_((targets, sources), weights, accumulate=True)
-    sums = RowSums(targets, sources, weights, (4, 3))
-    x, y = torch.randn(6, 3, 5).double(), torch.randn(6, 4, 5).double()
-    torch.testing.assert_close(sums(x), matrix @ x)
-    torch.testing.assert_close(sums.transposed(y), matrix.mT @ y)
-
-
-def test_a_stopped_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
+def test_an_interrupted_run_resumes_bit_for_bit(tmp_path: Path) -> None:
     world = World(SMALL, asymmetric=True)
     split = split_pairs(world, 0.75)
     undisturbed, stopped = small_models(world, (0, 1)), small_models(world, (0, 1))
@@ -205,72 +154,6 @@ def test_validation_goals_are_training_goals() -> None:
     for part in (0.0, 1.0, 0.001):
         with pytest.raises(ValueError, match="part: expected"):
             validation_split(split, part)
-
-
-@pytest.mark.parametrize("name", ["FourRoom", "Maze"])
-@pytest.mark.parametrize("asymmetric", [False, True])
-def test_the_exact_values_plan_perfectly(name: str, asymmetric: bool) -> None:
-    world = World(name, asymmetric=asymmetric)
-    for pairs in (world.pairs(), some_pairs(world.pairs(), 100, seed=1)):
-        for convention in ("zero", "learned"):
-            score = evaluate(world, world.values, pairs, goal_value=convention)  # type: ignore[arg-type]
-            assert score.success == 1
-            assert score.spl == pytest.approx(1, abs=1e-12)
-            assert score.mse == 0
-
-
-def test_walks_are_those_of_a_loop_over_pairs() -> None:
-    world = World("Maze", asymmetric=True)
-    torch.manual_seed(0)
-    values = world.values + 3 * torch.randn(2, 50, 50)
-    actions = greedy_actions(world, values)
-    walks = follow(world, actions, max_steps=30)
-    for member, start, goal in ((0, 0, 49), (1, 17, 3), (0, 30, 31), (1, 8, 8)):
-        state, cost = start, 0.0
-        for _ in range(30):
-            if state == goal:
-                break
-            ahead = [
-                -world.cost[state, a]
-                + (0 if (after := int(world.next_state[state, a])) == goal else values[member, after, goal])
-                for a in range(4)
-            ]
-            action = int(torch.tensor([float(option) for option in ahead]).argmax())
-            cost += world.cost[state, action].item()
-            state = int(world.next_state[state, action])
-        assert walks.reached[member, start, goal] == (state == goal)
-        assert walks.cost[member, start, goal].item() == pytest.approx(cost)
-    assert 0.02 < walks.reached.double().mean() < 0.98
-
-
-def test_spl_is_at_most_success_and_one_for_a_cheapest_path() -> None:
-    world = World("FourRoom", asymmetric=True)
-    torch.manual_seed(0)
-    values = world.values + 2 * torch.randn(68, 68)
-    walks = follow(world, greedy_actions(world, values))
-    spl = spl_of_pairs(world, walks)
-    assert (spl <= walks.reached.double()).all()
-    assert ((spl == 1) == (walks.reached & (walks.cost <= world.distances * (1 + 1e-12)))).all()
-    score = evaluate(world, values, world.pairs())
-    assert 0 < score.spl < score.success < 1
-    longer = Plan(walks.reached, 2 * walks.cost)
-    assert (spl_of_pairs(world, longer) <= spl).all()
-
-
-def test_random_policies_get_nearly_nowhere() -> None:
-    world = World("FourRoom")
-    scores = []
-    for seed in range(3):
-        torch.manual_seed(seed)
-        scores.append(evaluate(world, -100 * torch.rand(68, 68), world.pairs()).spl)
-    assert 0 < max(scores) < 0.15
-
-
-def test_a_learned_value_of_the_goal_may_send_the_agent_away() -> None:
-    world = World("FourRoom")
-    wrong = world.values - 50 * torch.eye(68)
-    assert evaluate(world, wrong, world.pairs(), goal_value="zero").spl == pytest.approx(1)
-    assert evaluate(world, wrong, world.pairs(), goal_value="learned").success == 0
 
 
 def test_learning_finds_good_values_of_a_small_world() -> None:

@@ -53,6 +53,12 @@ def test_moves_south_and_west_are_dearer_by_up_to_five() -> None:
     assert torch.equal(world.cost, World("FourRoom", asymmetric=True, seed=1).cost)
 
 
+def test_the_old_spelling_of_neighbors_warns() -> None:
+    grid = read_map(ONE_WAY)
+    with pytest.warns(DeprecationWarning, match=r"GridMap\.neighbours is now GridMap\.neighbors"):
+        assert np.array_equal(grid.neighbours(), grid.neighbors())
+
+
 def test_an_observation_is_one_hot_in_each_cell() -> None:
     world = World("Maze")
     assert world.observations.shape == (50, 3, 11, 11)

@@ -13,7 +13,7 @@ from trimetric._support.optional import needing
 from trimetric.integrations.sklearn.pair_arrays import PairsLike
 from trimetric.integrations.sklearn.pair_estimator import PairEstimator
 
-with needing("trimetric.integrations.sklearn.estimators", "sklearn"):
+with needing("trimetric.integrations.sklearn", "sklearn"):
     from sklearn.base import RegressorMixin, TransformerMixin
     from sklearn.utils import Tags
     from sklearn.utils.validation import check_is_fitted

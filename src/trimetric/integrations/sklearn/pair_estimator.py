@@ -28,7 +28,7 @@ from trimetric.training.config import History, TrainingConfig
 from trimetric.training.loop import fit
 from trimetric.training.losses import LossName
 
-with needing("trimetric.integrations.sklearn.estimators", "sklearn"):
+with needing("trimetric.integrations.sklearn", "sklearn"):
     from sklearn.base import BaseEstimator
     from sklearn.utils import Tags, check_random_state
     from sklearn.utils.validation import check_array, check_is_fitted, validate_data
