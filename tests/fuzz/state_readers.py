@@ -112,7 +112,7 @@ def _read_ledger(file: Path) -> Any:
     from reproduction.frame.ledger import Ledger
 
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*not a row of a ledger; passed over")
+        warnings.filterwarnings("ignore", message=".*not a row of a ledger; skipped")
         return Ledger(file).rows()
 
 

@@ -91,7 +91,7 @@ def test_without_runs() -> None:
 def test_scales() -> None:
     quick, default, paper = (Figure1().cells(scale, None) for scale in ("quick", "default", "paper"))
     assert len(quick) < len(default) < len(paper)
-    assert set(default) <= set(paper)  # so that --paper goes on from what is there
+    assert set(default) <= set(paper)  # so that --paper reuses the runs that are there
     assert {cell.seed for cell in paper} == set(range(10))
     assert {cell.seed for cell in Figure1().cells("default", (7, 8))} == {7, 8}
     assert {cell.dim for cell in default if cell.model == "Euclidean"} == {2, 3, 5, 10}
