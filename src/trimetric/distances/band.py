@@ -59,6 +59,13 @@ class BandMetric(Distance):
 
     Args:
         distance: $f$, any distance or norm; it need not promise anything.
+
+    Examples:
+        >>> from trimetric import MLPDistance
+        >>> distance = BandMetric(MLPDistance(4, widths=(8,)))
+        >>> values = distance(torch.randn(100, 4), torch.randn(100, 4))
+        >>> bool(values.max() <= 2 * values.min())
+        True
     """
 
     gain: Tensor
@@ -81,7 +88,15 @@ class BandMetric(Distance):
 
     @torch.no_grad()
     def calibrate(self, predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Match mean and spread of the targets' places in the band; pairs of equal points, at 0, play no part."""
+        """Match the mean and spread of the targets' places in the band; pairs of equal points, at 0, are left out.
+
+        Args:
+            predictions: what this distance predicts now.
+            targets: what it should predict.
+
+        Returns:
+            What it predicts afterwards.
+        """
         apart = predictions > 0
         now, wanted = predictions[apart] / self.floor - 1, 1.5 * targets[apart] / targets[apart].mean() - 1
         factor = wanted.std() / now.std()

@@ -17,9 +17,20 @@ from trimetric.norms.constraints import nonnegative
 class Calibrated(TransformedDistance):
     r"""$s\,d(x, y)$ with a fixed $s \ge 0$; $s\,d(x, y) + t$ where $d$ does not promise the triangle inequality anyway.
 
-    At the start a head predicts about 1 where targets may average 50, and an optimiser spends its first epochs on
+    At the start a head predicts about 1 where targets may average 50, and an optimizer spends its first epochs on
     growing weights.  `calibrate` sets $s$ (and $t$) from predictions and targets, once; they are buffers, saved
     with the weights and not trained.  A non-negative multiple of a quasimetric is one.
+
+    Args:
+        distance: any distance or norm.
+
+    Examples:
+        >>> from trimetric import Euclidean
+        >>> distance = Calibrated(Euclidean(2))
+        >>> distance.calibrate(predictions=torch.tensor([1.0, 3.0]), targets=torch.tensor([30.0, 50.0]))
+        tensor([20., 60.])
+        >>> distance.scale
+        tensor(20.)
     """
 
     raw_scale: Tensor
@@ -41,7 +52,15 @@ class Calibrated(TransformedDistance):
 
     @torch.no_grad()
     def calibrate(self, predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Match the mean of the targets (and, with a shift, their spread), after what is inside was calibrated."""
+        """Match the mean of the targets (and, with a shift, their spread), after calibrating the inner distance.
+
+        Args:
+            predictions: what this distance predicts now.
+            targets: what it should predict.
+
+        Returns:
+            What it predicts afterwards.
+        """
         checks.finite("predictions", predictions)
         checks.finite("targets", targets)
         inside = (predictions - self.shift if self.shifts else predictions) / self.scale

@@ -25,6 +25,15 @@ class WideMetric(Distance):
     r"""The pooled $w_i d_i(x, y)$ of distances on one space, with learned $w_i \ge 0$ (section 3.1).
 
     A non-negative multiple, a sum and a maximum of quasimetrics are quasimetrics (Proposition 8).
+
+    Args:
+        distances: distances or norms, all of one `dim`.
+        pool: how their weighted values are pooled: "mean", "max" or "maxmean".
+
+    Examples:
+        >>> from trimetric import Euclidean, IntervalQuasimetric
+        >>> WideMetric([Euclidean(4), IntervalQuasimetric(4)])(torch.randn(5, 4), torch.randn(5, 4)).shape
+        torch.Size([5])
     """
 
     distances: Any
@@ -66,6 +75,15 @@ class Discounted(TransformedDistance):
 
     Not a distance itself (it promises no more than $\ge 0$): the triangle inequality of $d$ becomes
     $\gamma^{d(x,z)} \ge \gamma^{d(x,y)}\,\gamma^{d(y,z)}$.
+
+    Args:
+        distance: any distance or norm.
+        gamma: the discount factor, between 0 and 1.
+
+    Examples:
+        >>> from trimetric import Euclidean
+        >>> Discounted(Euclidean(1), gamma=0.5)(torch.tensor([0.0]), torch.tensor([3.0]))
+        tensor(0.1250)
     """
 
     def __init__(self, distance: Norm | Distance, *, gamma: float) -> None:

@@ -1,4 +1,4 @@
-"""The coordinates of an embedding in groups, one a component."""
+"""The coordinates of an embedding in groups, one per component."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ from trimetric._support import checks
 
 
 class Groups:
-    """`dim` coordinates in `components` groups of equal width, or as many as `width` gives; zeros fill up the last."""
+    """`dim` coordinates in groups of equal width; zeros fill up the last group.
+
+    Args:
+        dim: number of coordinates.
+        components: number of groups; None for groups of `width`.
+        width: coordinates per group where `components` is None.
+
+    Examples:
+        >>> import torch
+        >>> Groups(5, None, width=2).split(torch.arange(5.0)).tolist()
+        [[0.0, 1.0], [2.0, 3.0], [4.0, 0.0]]
+    """
 
     def __init__(self, dim: int, components: int | None, *, width: int) -> None:
         checks.positive_int("dim", dim)
@@ -24,5 +35,6 @@ class Groups:
         self.count = wanted
 
     def split(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k w"]:
+        """Arrange the last axis in groups."""
         padded = F.pad(x, (0, self.padding)) if self.padding else x
         return padded.unflatten(-1, (self.count, self.width))

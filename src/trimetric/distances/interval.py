@@ -28,6 +28,11 @@ class IntervalQuasimetric(Distance):
         dim: number of coordinates.
         components: groups of coordinates; by default groups of 16.
         pool: of the components.
+
+    Examples:
+        >>> distance = IntervalQuasimetric(2, pool="mean")
+        >>> distance(torch.tensor([0.0, 1.0]), torch.tensor([2.0, 5.0]))  # [0, 2] and [1, 5] cover 5
+        tensor(5.)
     """
 
     def __init__(self, dim: int, *, components: int | None = None, pool: PoolName = "maxmean") -> None:

@@ -21,9 +21,9 @@ class LandmarkBound(Distance):
     $l$.  With `directed=True` the first half of the coordinates is $D(\cdot, l)$ and the second half $D(l, \cdot)$;
     otherwise each coordinate is one $D(l, \cdot) = D(\cdot, l)$ and both bounds together are $|D(l, y) - D(l, x)|$.
 
-    With `components` the bounds are not taken one by one but in so many learned mixtures, of non-negative weights
+    With `components` the bounds are not taken one by one but in that many learned mixtures, of non-negative weights
     that sum to at most 1: $(\sum_l w_{kl}\,\mathrm{bound}_l(x, y))^+$, or $|\sum_l w_{kl} (D(l, y) - D(l, x))|$ with
-    $\sum_l |w_{kl}| \le 1$.  A mixture is a potential, one number a point, so few of them stand for many landmarks
+    $\sum_l |w_{kl}| \le 1$.  A mixture is a potential, one number per point, so few of them stand for many landmarks
     (their maximum is at most that of the landmarks themselves).
 
     A quasimetric for any coordinates: each component is relu or the absolute value of the difference of a potential,
@@ -36,6 +36,11 @@ class LandmarkBound(Distance):
         components: number of mixtures; None for the bounds themselves, which have no parameters.
         directed: whether the coordinates are distances to, then from, the landmarks.
         pool: of the bounds.  The mean is a lower bound too.
+
+    Examples:
+        >>> distance = LandmarkBound(2, directed=False)
+        >>> distance(torch.tensor([1.0, 7.0]), torch.tensor([4.0, 8.0]))
+        tensor(3.)
     """
 
     def __init__(
@@ -65,7 +70,11 @@ class LandmarkBound(Distance):
         return free / self.raw_weight.abs().sum(dim=-1, keepdim=True).clamp(min=1)
 
     def potentials(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
-        """The numbers g_k of a point: a bound is relu or the absolute value of g_k(y) - g_k(x)."""
+        """Compute the numbers g_k of a point: a bound is relu or the absolute value of g_k(y) - g_k(x).
+
+        Args:
+            x: points.
+        """
         if self.directed:
             to, from_ = x.chunk(2, dim=-1)
             x = torch.cat([-to, from_], dim=-1)

@@ -19,6 +19,18 @@ class NeuralMetric(TransformedDistance):
     (Proposition 7), and so is a mean or maximum of them (Proposition 8).  It is no longer homogeneous: it
     can saturate, as $\min(1, \|y - x\|)$ does.  It pools as the norm does unless `pool` says otherwise.
     (Section 3.1 of the paper has norms only.)
+
+    Args:
+        norm: a norm or a distance.
+        concave_units: number of lines whose minimum is $f_i$.
+        pool: how the components are pooled; None takes the pooling of `norm`.
+
+    Examples:
+        >>> import torch
+        >>> from trimetric import WideNorm
+        >>> distance = NeuralMetric(WideNorm(8))
+        >>> distance(torch.randn(5, 8), torch.randn(5, 8)).shape
+        torch.Size([5])
     """
 
     def __init__(self, norm: Norm | Distance, *, concave_units: int = 5, pool: PoolName | None = None) -> None:

@@ -18,6 +18,14 @@ class NormInduced(Distance):
     r"""$d(x, y) = \|y - x\|$.
 
     The triangle inequality is the subadditivity of the norm: $z - x = (y - x) + (z - y)$.
+
+    Args:
+        norm: any norm.
+
+    Examples:
+        >>> from trimetric import Euclidean
+        >>> NormInduced(Euclidean(2))(torch.tensor([1.0, 1.0]), torch.tensor([4.0, 5.0]))
+        tensor(5.)
     """
 
     def __init__(self, norm: Norm) -> None:
@@ -50,7 +58,12 @@ def _row_differences(u: Tensor, start: Tensor, end: Tensor) -> Tensor:
 
 
 def as_distance(name: str, value: Norm | Distance) -> Distance:
-    """A norm as the distance that it induces; a distance as it is."""
+    """Turn a norm into the distance that it induces; return a distance as it is.
+
+    Args:
+        name: the name of the argument, for the error message.
+        value: a norm or a distance.
+    """
     if isinstance(value, Norm):
         return NormInduced(value)
     if not isinstance(value, Distance):

@@ -45,6 +45,12 @@ class PoissonQuasimetric(Distance):
         components: groups of coordinates; by default groups of 4.
         shape: of the sets.
         pool: of the components.
+
+    Examples:
+        >>> distance = PoissonQuasimetric(1)
+        >>> x, y = torch.tensor([0.0]), torch.tensor([1.0])
+        >>> round(distance(y, x).item(), 4), bool(distance(x, y) == 0)  # 1 - 1/e down, nothing up
+        (0.6321, True)
     """
 
     def __init__(

@@ -31,6 +31,12 @@ class RandersMetric(Distance):
         components: how many such metrics are pooled.
         rank: rows of each W; `dim` by default.
         pool: of the components.
+
+    Examples:
+        >>> distance = RandersMetric(3)
+        >>> x, y = torch.randn(2, 3)
+        >>> bool(distance(x, y) == distance(y, x))
+        False
     """
 
     axioms = Axioms()

@@ -16,7 +16,7 @@ class ResidualMetric(Distance):
     r"""$\|s(y) - s(x)\|_2 + \max_j\,(a_j(y) - a_j(x))^+$; $s$ is the first half of the coordinates, $a$ the rest (MRN).
 
     The 2-norm, a maximum and relu of linear functions of $y - x$ are subadditive, and so is their sum.  The
-    published form has the mean *square* in place of the norm, which breaks the triangle inequality (three
+    published form has the mean *square* instead of the norm, which breaks the triangle inequality (three
     points on a line).  The gradient at $x = y$ is 0, where a bare root has none.
 
     The grouped form pools this over `components` groups of coordinates, each with its own two halves.  A group of
@@ -28,8 +28,14 @@ class ResidualMetric(Distance):
     Args:
         dim: number of coordinates.
         components: groups of coordinates; one is the published architecture.
-        shared: whether both parts read all coordinates, in the place of half of them each.
+        shared: whether both parts read all coordinates, instead of half of them each.
         pool: of the components.
+
+    Examples:
+        >>> distance = ResidualMetric(2)
+        >>> x, y = torch.zeros(2), torch.tensor([1.0, 2.0])
+        >>> distance(x, y).item(), distance(y, x).item()
+        (3.0, 1.0)
     """
 
     def __init__(self, dim: int, *, components: int = 1, shared: bool = False, pool: PoolName = "mean") -> None:

@@ -21,6 +21,16 @@ class SymmetrizedMetric(Distance):
     $c_i(y, x)$ is a quasimetric where $c_i(x, y)$ is, and so are a sum and a maximum of quasimetrics.  Symmetric
     component by component, so that it stays so under concave units; under mean pooling, `how="sum"` is
     $d(x, y) + d(y, x)$, and under max pooling, `how="max"` is $\max(d(x, y), d(y, x))$.
+
+    Args:
+        distance: any distance or norm; its pooling is used.
+        how: "sum" or "max" of the two directions.
+
+    Examples:
+        >>> from trimetric import IntervalQuasimetric
+        >>> distance = SymmetrizedMetric(IntervalQuasimetric(1), how="max")
+        >>> distance(torch.tensor([5.0]), torch.tensor([2.0]))
+        tensor(3.)
     """
 
     def __init__(self, distance: Norm | Distance, *, how: Literal["sum", "max"] = "sum") -> None:

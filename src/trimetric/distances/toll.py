@@ -40,6 +40,13 @@ class TollMetric(Distance):
         per: one pair of tolls for the head, or one for each of its components.
         shared: one toll for leaving and arriving; by default where the distance is symmetric.
         map: what makes a coordinate a toll.  "abs" keeps a homogeneous distance homogeneous.
+
+    Examples:
+        >>> from trimetric import Euclidean
+        >>> distance = TollMetric(Euclidean(1), map="abs")
+        >>> x, y = torch.tensor([0.0, 2.0]), torch.tensor([5.0, 4.0])  # one coordinate and one toll each
+        >>> distance(x, y).item(), distance(x, x).item()
+        (11.0, 0.0)
     """
 
     def __init__(
@@ -70,7 +77,14 @@ class TollMetric(Distance):
         )
 
     def tolls(self, x: Float[Tensor, "*batch dim"]) -> tuple[Float[Tensor, "*batch t"], Float[Tensor, "*batch t"]]:
-        """The departure tolls a and the arrival tolls b, one for the head or one for each component."""
+        """Read the tolls of points.
+
+        Args:
+            x: points; their last coordinates become tolls.
+
+        Returns:
+            The departure tolls a and the arrival tolls b: one for the head, or one for each component.
+        """
         free = x[..., self.inner.dim :]
         tolls = F.softplus(free) if self.map == "softplus" else free.abs()
         if self.shared:

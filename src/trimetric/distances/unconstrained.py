@@ -26,6 +26,16 @@ class MLPDistance(Distance):
 
     It sees `y - x` (`inputs="difference"`), `x :: y` (`"concatenation"`), or `y - x :: x - y`
     (`"both_differences"`).  With `output="softplus"` its value is at least non-negative.
+
+    Args:
+        dim: size of the last axis.
+        widths: units of the hidden layers.
+        inputs: what the network sees: "difference", "concatenation" or "both_differences".
+        output: "linear", or "softplus" for values that are not negative.
+
+    Examples:
+        >>> MLPDistance(8)(torch.randn(5, 8), torch.randn(5, 8)).shape
+        torch.Size([5])
     """
 
     axioms = NOTHING
@@ -76,6 +86,15 @@ class ConvexNetwork(Distance):
     the parameters.  **As a distance it promises nothing**: it is neither homogeneous nor zero at 0, so it
     need not be subadditive.  With `activation="maxrelu"` it is the max-ICNN of Theorem 1, dense in the
     convex functions.
+
+    Args:
+        dim: size of the last axis.
+        widths: units of the hidden layers.
+        activation: "relu" or "maxrelu", which needs even widths.
+
+    Examples:
+        >>> ConvexNetwork(8)(torch.randn(5, 8), torch.randn(5, 8)).shape
+        torch.Size([5])
     """
 
     axioms = NOTHING

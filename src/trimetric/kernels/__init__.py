@@ -1,1 +1,1 @@
-"""The fast inner loops: projections, blocks of pairs, compiled code.  Each is tested against its slow definition."""
+"""The fast inner loops: projections, blocks of pairs, loops in machine code; each tested against its definition."""

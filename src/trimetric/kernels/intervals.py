@@ -102,6 +102,6 @@ def _ranks(starts: Float[Tensor, "n k w"], order: Int[Tensor, "n k w"]) -> Itera
     return zip(columns.unsqueeze(-1), indices, strict=True)
 
 
-def _chunks(n: int, floats_a_row: int) -> Iterator[slice]:
-    height = max(1, CHUNK_FLOATS // max(1, floats_a_row))
+def _chunks(n: int, floats_per_row: int) -> Iterator[slice]:
+    height = max(1, CHUNK_FLOATS // max(1, floats_per_row))
     return (slice(i, i + height) for i in range(0, n, height))

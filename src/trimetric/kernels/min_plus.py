@@ -88,7 +88,7 @@ def _min_plus_rows(x, y, out, first, last, upper):
                     p0, p1, p2, p3 = x[i, k], x[i, k1], x[i, k2], x[i, k3]
                     q0, q1, q2, q3 = x[i2, k], x[i2, k1], x[i2, k2], x[i2, k3]
                     y0, y1, y2, y3 = y[k, left:right], y[k1, left:right], y[k2, left:right], y[k3, left:right]
-                    # Two rows by four middles: as many as vectorise (more need too many checks that they do not
+                    # Two rows by four middles: as many as vectorize (more need too many checks that they do not
                     # overlap), and two loads to three operations.
                     for j in range(right - left):
                         v = b[j]
@@ -146,7 +146,7 @@ def _middle_rows(x, across, product, tolerance, out, first, last, upper):
             if i == j or row[j] - b <= tolerance:
                 continue
             column = across[j]
-            for start in range(0, n, 64):  # a loop without a way out vectorises
+            for start in range(0, n, 64):  # a loop without a way out vectorizes
                 end = min(start + 64, n)
                 found = 0
                 for k in range(start, end):

@@ -154,12 +154,12 @@ class ConcaveUnits(nn.Module):
 
     @property
     def slope(self) -> Tensor:
-        """The slopes w, one row a component."""
+        """The slopes w, one row per component."""
         return nonnegative(self.raw_slope)
 
     @property
     def offset(self) -> Tensor:
-        """The offsets b, one row a component; the first of each is 0."""
+        """The offsets b, one row per component; the first of each is 0."""
         return F.pad(nonnegative(self.raw_offset), (1, 0))
 
     def forward(self, components: Tensor) -> Tensor:

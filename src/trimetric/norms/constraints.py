@@ -1,7 +1,7 @@
 """Maps from a free ("raw") parameter to the constrained value that a guarantee needs.
 
 A module stores `raw_weight` and reads it through a property `weight = nonnegative(raw_weight)`.  The value
-is then right at every moment: whatever an optimiser, `load_state_dict`, weight averaging or a
+is then right at every moment: whatever an optimizer, `load_state_dict`, weight averaging or a
 `.data` edit does to the raw tensor, there is no state between it and the constraint to go stale.
 """
 
