@@ -1,11 +1,14 @@
 """Every norm and distance of the package, once for each option that changes its formula.
 
-A new class joins the contract suite by a line here; `test_contract.py` checks that none is missing.
+A new public class that can be built from a dimension alone joins the contract suite by itself; further options, and
+classes that need more, have a line here.  `test_contract.py` checks that none is missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,13 @@ def _siamese(dim: int) -> tm.Siamese:
 
 def _intervals(dim: int, **options: Any) -> tm.IntervalQuasimetric:
     return tm.IntervalQuasimetric(dim, components=min(2, dim), **options)
+
+
+def _unlisted(kind: type, listed: Iterable[str]) -> dict[str, Callable[[int], Any]]:
+    """The public classes of a kind that have no entry."""
+    named = {re.match(r"\w+", name)[0] for name in listed}  # type: ignore[index]
+    found = inspect.getmembers(tm, lambda value: inspect.isclass(value) and issubclass(value, kind))
+    return {name: cls for name, cls in found if name not in named and not inspect.isabstract(cls)}
 
 
 def _tolled(make: Callable[[int], tm.Norm | tm.Distance], dim: int, tolls: int = 2, **options: Any) -> tm.Distance:
@@ -70,6 +80,7 @@ NORMS: dict[str, Callable[[int], tm.Norm]] = {
         [tm.DeepNorm(dim, widths=(4, 4)), tm.Euclidean(dim), tm.WideNorm(dim, components=2, width=2)]
     ),
 }
+NORMS |= _unlisted(tm.Norm, NORMS)
 
 
 def _wide_band(dim: int) -> tm.BandMetric:
@@ -123,6 +134,7 @@ DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
     **{f"NormInduced({name})": (lambda dim, make=make: tm.NormInduced(make(dim))) for name, make in NORMS.items()},
 }
 
+DISTANCES |= _unlisted(tm.Distance, DISTANCES)
 OBJECTS: dict[str, Callable[[int], nn.Module]] = {**DISTANCES, "Siamese": _siamese}
 
 
