@@ -48,8 +48,8 @@ PYTHON = {
         "sklearn",
     ),
     "pytorch_metric_learning": (
-        lambda: __import__("trimetric.integrations.pytorch_metric_learning"),
-        "trimetric.adapters",
+        lambda: import_module("trimetric.integrations.pytorch_metric_learning"),
+        "trimetric.integrations.pytorch_metric_learning",
         "trimetric.integrations.pytorch_metric_learning needs",
         "metric-learning",
     ),
