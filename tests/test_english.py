@@ -36,6 +36,14 @@ PATTERNS = {
 }
 
 ALLOWED: dict[str, dict[str, str]] = {
+    "src/trimetric/graphs/files/dimacs.py": {"symmetrise": "the old name of an argument, for one release"},
+    "src/trimetric/graphs/files/osm.py": {"symmetrise": "the old name of an argument, for one release"},
+    "src/trimetric/graphs/files/reading.py": {"symmetrise": "the old name of an argument, for one release"},
+    "src/trimetric/graphs/graph.py": {"symmetrised": "the old name of a method, for one release"},
+    "src/trimetric/graphs/heuristics/potentials.py": {"_a_node": "the old name of a property, for one release"},
+    "src/trimetric/graphs/learning/comparison.py": {"_a_node": "the old name of a property, for one release"},
+    "src/trimetric/graphs/learning/features.py": {"normalise": "the old name of an argument, for one release"},
+    "src/trimetric/graphs/paths/landmarks.py": {"_a_node": "the old name of a property, for one release"},
     "src/trimetric/rl/worlds/maps.py": {"neighbour": "the old name of a method, for one release"},
 }
 """Words that stay, by file: each with the reason."""
@@ -47,9 +55,6 @@ MOST: dict[tuple[str, str], int] = {
     ("src/trimetric/cli", "British spelling"): 3,
     ("src/trimetric/cli", "dialect"): 12,
     ("src/trimetric/distances", "dialect"): 1,
-    ("src/trimetric/files", "British spelling"): 1,
-    ("src/trimetric/graphs", "British spelling"): 20,
-    ("src/trimetric/graphs", "dialect"): 22,
     ("src/trimetric/models", "British spelling"): 1,
     ("src/trimetric/training", "British spelling"): 15,
     ("src/trimetric/training", "dialect"): 12,

@@ -1,4 +1,10 @@
-"""Files of pairs, matrices, edges and features: read fast, and refused with the line that is wrong.
+"""Files of pairs, matrices, edges and features: read fast, and rejected with the line that is wrong.
 
-Nothing is imported here, so that `tables.errors` costs a command line that only asks for help no NumPy.
+- `columns.py`: the reader of tables (CSV, TSV, Parquet, NPZ), on `text.py` and `arrays.py`.  On top of it: `pairs.py`,
+  `edges.py` and `features.py`.
+- `matrices.py`: square matrices, read and written; `tsplib.py` is one of their formats.  `matrix_pairs.py` turns a
+  matrix of distances into pairs.
+- `writing.py` writes tables; `errors.py` has the error that all of them raise.
+
+Nothing is imported here, so that a command line that only shows its help does not load NumPy.
 """

@@ -1,4 +1,4 @@
-"""Arrays of NPY and NPZ files, read without trust: what a header promises is checked before anything is allocated."""
+"""Arrays of untrusted NPY and NPZ files: what a header promises is checked before memory is allocated."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from trimetric.files.errors import InputError, check_exists
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 10_000
-WIDEST_EMPTY = 1 << 20  # columns of an array without numbers
+WIDEST_EMPTY = 1 << 20  # columns of an array without data
 
 _SIMPLE = re.compile(r"[<>|=]?(?:[?bBhHiIlLqQefdgFDGOUSVMm]|[biufcSUVMm]\d{1,9})(?:\[\w{1,8}\])?")
-# What zipfile and its decompressors raise for archives that are damaged or of a kind that they do not know.
+# What zipfile and its decompressors raise for archives that are damaged or of an unknown kind.
 _DAMAGED = (
     OSError,
     EOFError,
@@ -42,15 +42,15 @@ _DAMAGED = (
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array that can be read: its kind and shape are known, its numbers are still in the file.
+    """An array in a file: its dtype and shape are known, its data has not been read.
 
     Attributes:
-        file: where it is.
+        file: the file that holds it.
         member: its name in the archive; "" for an NPY file.
-        dtype: what it holds; `object` and structured kinds are known but cannot be read.
+        dtype: its dtype; arrays of objects and records are recognized but cannot be read.
         shape: its shape.
-        fortran: whether the first axis runs fastest.
-        start: where its numbers begin.
+        fortran: whether the first axis varies fastest.
+        start: the offset of the data.
         size: bytes from there to the end.
     """
 
@@ -64,10 +64,11 @@ class StoredArray:
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return len(self.shape)
 
     def read(self) -> NDArray[Any]:
-        """The numbers, in the byte order of this machine."""
+        """Read the data, in the byte order of this machine."""
         place = (
             f"{self.file}: {printable(self.member.removesuffix('.npy'), limit=80)}" if self.member else str(self.file)
         )
@@ -94,13 +95,13 @@ class StoredArray:
 
 
 def stored_arrays(file: Path) -> dict[str, StoredArray]:
-    """The arrays of an NPY (named "") or NPZ file, still to be read.  Nothing in it is executed.
+    """List the arrays of an NPY (named "") or NPZ file without reading their data.  Nothing in it is executed.
 
     Args:
-        file: of either kind; its first bytes tell which.
+        file: an NPY or NPZ file; its first bytes tell which.
 
     Returns:
-        The arrays by name.  Other files in the archive are passed over.
+        The arrays by name.  Other files in the archive are ignored.
     """
     with check_exists(file).open("rb") as stream:
         start = stream.read(len(MAGIC))
@@ -166,7 +167,7 @@ def _header(file: Path, member: str, stream: IO[bytes], size: int) -> StoredArra
 
 
 def _described(text: str) -> tuple[np.dtype[Any], tuple[int, ...], bool] | None:
-    """Kind, shape and order; None where the header says something else."""
+    """Parse dtype, shape and order from a header; None where it is not valid."""
     try:
         fields = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # the parser's own limits
@@ -179,7 +180,7 @@ def _described(text: str) -> tuple[np.dtype[Any], tuple[int, ...], bool] | None:
     if not all(type(axis) is int and 0 <= axis < 1 << 62 for axis in shape):
         return None
     if isinstance(kind, list):
-        return np.dtype([("", np.uint8)]), shape, order  # any records: they are refused when they are read
+        return np.dtype([("", np.uint8)]), shape, order  # any records: they are rejected when they are read
     if not isinstance(kind, str) or not _SIMPLE.fullmatch(kind):
         return None
     try:
@@ -209,12 +210,16 @@ def _fill(stream: IO[bytes], target: memoryview) -> None:
 
 
 def _is_text(array: NDArray[Any]) -> bool:
-    """Whether every number is one of a character, and none half of a surrogate pair, which cannot be written."""
+    """Whether every code is a character, and none half of a surrogate pair, which cannot be written."""
     codes = array.view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
     return not bool(((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))).any())
 
 
 def one_line(error: Exception) -> str:
-    """What another library says, for a message of ours."""
+    """The first line of an error of another library, to quote in a message.
+
+    Args:
+        error: the error.
+    """
     text = str(error).strip()
     return printable(text.splitlines()[0], limit=120) if text else type(error).__name__

@@ -1,4 +1,4 @@
-"""Columns of ids and of numbers, from any kind of table."""
+"""Columns of ids and of numbers, from tables of any format."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from trimetric.files.arrays import one_line, stored_arrays
 from trimetric.files.errors import InputError, check_exists, unknown_suffix
 from trimetric.files.text import DELIMITERS, find_row, find_separator, number_hint, read_rows
 
-LARGEST = float(np.finfo(np.float32).max)  # what a network can read
-CHUNK = 1 << 10  # small: rows that stay in cache are transposed faster
+LARGEST = float(np.finfo(np.float32).max)  # networks compute in float32
+CHUNK = 1 << 10  # small, as rows that stay in cache are transposed faster
 ARRAYS = (".parquet", ".npz")
 MOST_COLUMNS = 100_000  # of a matrix in an archive
 
@@ -30,10 +30,11 @@ class Table:
     """Columns of a file.
 
     Attributes:
-        names: the different ids of all id columns, in the order in which they came.
-        codes: for each id column, the numbers of its ids in `names`.
+        file: the file.
+        separator: between the cells of a text file; None for other formats.
+        names: the distinct ids of all id columns, in order of appearance, with their indices.
+        codes: for each id column, the indices of its ids in `names`.
         numbers: the columns of numbers; NaN and infinities are left for the caller to judge.
-        separator: between the cells of a text file; None for other kinds.
     """
 
     file: Path
@@ -46,13 +47,23 @@ class Table:
         return len(next(iter({**self.codes, **self.numbers}.values())))
 
     def where(self, row: int) -> str:
-        """The place of a row, for a message."""
+        """The place of a row in the file, for an error message.
+
+        Args:
+            row: counted from 0.
+        """
         if self.separator is not None:
             return f"{self.file}, line {find_row(self.file, row, self.separator)[0]}"
         return f"{self.file}, row {row + 1}"
 
     def error(self, row: int, column: str, expected: str) -> InputError:
-        """What was expected in a column of numbers, and what came."""
+        """Make the error about a number.
+
+        Args:
+            row: counted from 0.
+            column: the column of numbers.
+            expected: what was expected there.
+        """
         got = repr(float(self.numbers[column][row]))
         if self.separator is not None:
             header = [cell.strip() for cell in next(read_rows(self.file, self.separator))]
@@ -61,7 +72,11 @@ class Table:
 
 
 def first_true(mask: NDArray[np.bool_]) -> int | None:
-    """Where the mask is first true."""
+    """Find the index of the first true entry; None where there is none.
+
+    Args:
+        mask: `(n,)` booleans.
+    """
     return int(mask.argmax()) if mask.any() else None
 
 
@@ -73,14 +88,17 @@ def read_table(
     optional: Sequence[str] = (),
     hint: str = "",
 ) -> Table:
-    """Columns of a CSV, TSV, Parquet or NPZ file.
+    """Read columns of a CSV, TSV, Parquet or NPZ file.
 
     Args:
-        file: its suffix tells its kind.
+        file: its suffix tells its format.
         ids: the columns of ids.
-        numbers: the columns of numbers; None for all that are no ids.
-        optional: more columns of numbers, where they are there.
-        hint: what to say after an error about a missing column.
+        numbers: the columns of numbers; None for all columns that are not ids.
+        optional: further columns of numbers, which may be missing.
+        hint: text to add to an error about a missing column.
+
+    Raises:
+        InputError: where the file cannot be read, with the line that is wrong.
     """
     suffix = file.suffix.lower()
     if suffix not in (*DELIMITERS, *ARRAYS):
@@ -117,7 +135,7 @@ def _chosen(
     optional: Sequence[str],
     hint: str,
 ) -> list[str]:
-    """The columns of numbers to read."""
+    """Choose the columns of numbers to read."""
     if numbers is None:
         numbers = [name for name in header if name not in ids]
     for name in (*ids, *numbers):
@@ -168,13 +186,18 @@ def _fill_from_text(
 
 
 def parse_floats(cells: Sequence[str]) -> NDArray[np.float64]:
-    """Numbers as people write them in tables: those of `float`, without its underscores."""
+    """Parse numbers as `float` does, but without underscores between digits.
+
+    Args:
+        cells: the texts.
+    """
     if "_" in "".join(cells):
         raise ValueError("underscore")
     return np.fromiter(map(float, cells), np.float64, len(cells))
 
 
 def is_number(cell: str) -> bool:
+    """Whether `parse_floats` accepts a text."""
     try:
         parse_floats([cell])
     except ValueError:
@@ -211,7 +234,7 @@ def _check_kind(table: Table, name: str, column: NDArray[Any], kinds: str, expec
 
 
 Columns = tuple[list[str], dict[str, Callable[[], NDArray[Any]]]]
-"""The names of the columns as they came, and how to read each."""
+"""The names of the columns in order, and a function that reads each of them."""
 
 
 def _parquet(file: Path) -> Columns:

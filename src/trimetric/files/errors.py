@@ -1,4 +1,4 @@
-"""What is wrong with a file."""
+"""The error about a file, and checks of its path."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from pathlib import Path
 
 
 class InputError(ValueError):
-    """One line that names the file, the place in it, what was expected and what came."""
+    """One line that names the file, the place in it, what was expected and what was found."""
 
 
 def check_exists(file: Path) -> Path:
-    """The path of a file that is there."""
+    """Check that a path is an existing file, and return it.
+
+    Args:
+        file: the path.
+    """
     if not file.exists():
         raise InputError(f"{file}: no such file")
     if not file.is_file():
@@ -19,5 +23,11 @@ def check_exists(file: Path) -> Path:
 
 
 def unknown_suffix(file: Path, *suffixes: str) -> InputError:
+    """Make the error about a file whose name ends in none of the known suffixes.
+
+    Args:
+        file: the path.
+        *suffixes: those that are known.
+    """
     expected = " or ".join([", ".join(suffixes[:-1]), suffixes[-1]] if len(suffixes) > 1 else suffixes)
     return InputError(f"{file}: expected a name that ends in {expected}")

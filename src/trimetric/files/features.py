@@ -1,4 +1,4 @@
-"""What is known of each object."""
+"""Features of objects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from trimetric.files.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureTable:
-    """Numbers for each object, one row each."""
+    """The features of objects.
+
+    Attributes:
+        names: the ids of the objects.
+        columns: the names of the features.
+        values: `(objects, features)`.
+    """
 
     names: list[str]
     columns: list[str]
@@ -24,13 +30,16 @@ class FeatureTable:
 
 
 def read_features(file: Path, *, id_column: str = "id", columns: Sequence[str] | None = None) -> FeatureTable:
-    """Features from a CSV, TSV, Parquet or NPZ file.
+    """Read features from a CSV, TSV, Parquet or NPZ file.
 
     Args:
-        file: a column of ids that are all different, and columns of finite numbers.  In an NPZ file a matrix of
-            n rows counts as columns.
+        file: a column of distinct ids, and columns of finite numbers.  In an NPZ file, a matrix of n rows counts as
+            columns.
         id_column: the name of the column of ids.
         columns: the columns to use; by default all others.
+
+    Raises:
+        InputError: where the file cannot be read, with the line that is wrong.
     """
     table = read_table(file, ids=[id_column], numbers=columns)
     if not table.numbers:

@@ -1,4 +1,4 @@
-"""SquareMatrix matrices in files: CSV, NumPy and TSPLIB."""
+"""Square matrices in files: text, NumPy and TSPLIB.  `matrix_pairs.py` reads them as pairs."""
 
 from __future__ import annotations
 
@@ -26,25 +26,33 @@ WRITTEN = {".csv": ",", ".tsv": "\t", ".txt": " ", ".npy": "", ".npz": ""}
 
 @dataclass(frozen=True)
 class SquareMatrix:
-    """A matrix of numbers with as many rows as columns, and the names of its objects where the file has them."""
+    """A square matrix of numbers, and the names of its objects where the file has them.
+
+    Attributes:
+        values: `(n, n)` numbers.
+        names: the names of the n objects; None where the file has none.
+        place: tells the place in the file of a row and column, counted from 0.
+    """
 
     values: NDArray[np.float64]
     names: list[str] | None
     place: Callable[[int, int], str]
-    """from row and column, counted from 0, to the place in the file"""
 
 
 def read_square_matrix(file: Path, *, gaps: bool = False) -> SquareMatrix:
-    """The matrix in a file, by its suffix.
+    """Read a square matrix, in the format that the suffix tells.
 
-    - `.csv`, `.tsv`, `.txt` (numbers between blanks): with or without a header of names, and then with or without a
-      first column of them;
-    - `.npy`; `.npz` with one matrix, or one named `D`, and perhaps the names of its objects as `ids`;
-    - `.atsp`, `.tsp`: TSPLIB with an explicit matrix; its diagonal, which is no distance there, becomes 0.
+    - `.csv`, `.tsv`, `.txt` (numbers separated by blanks): with or without a header of names; with one, the first
+      column may repeat them.
+    - `.npy`; `.npz` with one matrix, or one named `D`, and optionally the names of its objects as `ids`.
+    - `.atsp`, `.tsp`: TSPLIB with an explicit matrix; its diagonal, which is not a distance there, becomes 0.
 
     Args:
         file: with one of these suffixes.
         gaps: whether cells may be empty; they become NaN.
+
+    Raises:
+        InputError: where the file cannot be read, with the line that is wrong.
     """
     suffix = file.suffix.lower()
     names: list[str] | None = None
@@ -70,12 +78,31 @@ def read_square_matrix(file: Path, *, gaps: bool = False) -> SquareMatrix:
 
 
 def read_matrix(file: Path | str) -> NDArray[np.float64]:
-    """The numbers of a square matrix in a file (`read_square_matrix`); empty cells are NaN."""
+    """Read the numbers of a square matrix; empty cells become NaN.
+
+    Args:
+        file: a `.csv`, `.tsv`, `.txt`, `.npy`, `.npz`, `.atsp` or `.tsp` file, see `read_square_matrix`.
+
+    Raises:
+        InputError: where the file cannot be read, with the line that is wrong.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_matrix(Path(folder) / "matrix.csv", np.array([[0.0, 1.0], [2.0, 0.0]]))
+        ...     print(read_matrix(Path(folder) / "matrix.csv"))
+        [[0. 1.]
+         [2. 0.]]
+    """
     return read_square_matrix(Path(file), gaps=True).values
 
 
 def holds_matrix(file: Path) -> bool:
-    """Whether an array file can only be a matrix: every NPY file, and an NPZ file with one matrix (and ids)."""
+    """Whether a file can only be a matrix: every NPY file, and an NPZ file with one matrix (and ids).
+
+    Args:
+        file: need not exist.
+    """
     suffix = file.suffix.lower()
     if suffix != ".npz" or not file.is_file():
         return suffix == ".npy"
@@ -84,7 +111,20 @@ def holds_matrix(file: Path) -> bool:
 
 
 def write_matrix(file: Path | str, matrix: NDArray[Any]) -> None:
-    """To `.npy`, `.npz` (as `D`) or text with all digits, by the suffix.  The file is replaced wholly or not at all."""
+    """Write a matrix.  The file is replaced completely or not at all.
+
+    Args:
+        file: a `.npy` or `.npz` file (where the matrix is named `D`), or a `.csv`, `.tsv` or `.txt` file with all
+            digits.
+        matrix: the matrix.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_matrix(Path(folder) / "matrix.csv", np.array([[0, 1], [2, 0]]))
+        ...     (Path(folder) / "matrix.csv").read_text()
+        '0,1\\n2,0\\n'
+    """
     file = Path(file)
     suffix = file.suffix.lower()
     if suffix not in WRITTEN:
@@ -167,7 +207,7 @@ def _begins_with_a_gap(file: Path, rows: list[list[str]]) -> bool:
 
 
 def _text_rows(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Lines with numbers and their cells; between blanks in a `.txt` file, where # starts a remark."""
+    """Read the numbers and cells of lines; in a `.txt` file, blanks separate cells and # starts a comment."""
     if file.suffix.lower() in DELIMITERS:
         yield from read_numbered_rows(file, find_separator(file))
         return

@@ -1,4 +1,4 @@
-"""SquareMatrix matrices of distances, as pairs."""
+"""Pairs of objects from square matrices of distances."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from trimetric.files.pairs import PairTable
 
 
 def read_matrix_pairs(file: Path, *, unreachable: bool = False) -> PairTable:
-    """All ordered pairs of a square matrix (`read_square_matrix`), row to column.
+    """Read all ordered pairs of a square matrix of distances, row to column.
 
-    Without names the objects are 0, 1, 2, ...
+    Without names, the objects are 0, 1, 2, ...
 
     Args:
-        file: its suffix tells its kind.
+        file: its suffix tells its format, see `read_square_matrix`.
         unreachable: whether a distance may be infinite.
+
+    Raises:
+        InputError: where the file cannot be read or a number is not a distance.
     """
     square = read_square_matrix(file)
     matrix = square.values
@@ -34,7 +37,13 @@ def read_matrix_pairs(file: Path, *, unreachable: bool = False) -> PairTable:
 
 
 def pairs_of_matrix(names: list[str], matrix: NDArray[np.float64], origin: str) -> PairTable:
-    """All ordered pairs of different objects."""
+    """List all ordered pairs of different objects.
+
+    Args:
+        names: the names of the n objects.
+        matrix: `(n, n)` distances, row to column.
+        origin: where the matrix is from, for error messages.
+    """
     ends = np.argwhere(~np.eye(len(matrix), dtype=bool))
 
     def where(row: int) -> str:

@@ -21,10 +21,10 @@ class PairTable:
 
     Attributes:
         names: the ids of the objects.
-        ends: for each pair the numbers of its ends in `names`.
-        distances: their distances; None where the file has none.
-        where: the place of a pair in its file, for a message.
-        columns: what its ends are called there.
+        ends: `(pairs, 2)` indices in `names`, from and to.
+        distances: `(pairs,)` distances; None where the file has none.
+        where: tells the place of a pair in its file, for an error message.
+        columns: the names of the columns of the ends.
     """
 
     names: list[str]
@@ -37,7 +37,11 @@ class PairTable:
         return len(self.ends)
 
     def rows(self, kept: NDArray[np.int64]) -> PairTable:
-        """Some of the pairs."""
+        """Select some of the pairs.
+
+        Args:
+            kept: indices of the pairs to keep.
+        """
         distances = None if self.distances is None else self.distances[kept]
         where = self.where
         return replace(self, ends=self.ends[kept], distances=distances, where=lambda row: where(int(kept[row])))
@@ -53,16 +57,19 @@ def read_pairs(
     unreachable: bool = False,
     hint: str = "",
 ) -> PairTable:
-    """Pairs from a CSV, TSV, Parquet or NPZ file, as they came; `drop_repeats` takes out what says nothing.
+    """Read pairs from a CSV, TSV, Parquet or NPZ file as they are; `drop_repeats` removes redundant ones.
 
     Args:
-        file: columns of two ids and a distance.
+        file: a table with two columns of ids and a column of distances.
         source: the column of the ids where the distance starts.
         target: the column of the ids where it ends.
         distance: the column of the distances.
-        distance_optional: whether the distances may be missing.
+        distance_optional: whether the column of distances may be missing.
         unreachable: whether a distance may be infinite.
-        hint: what to say after an error about a missing column.
+        hint: text to add to an error about a missing column.
+
+    Raises:
+        InputError: where the file cannot be read, with the line that is wrong.
     """
     optional = [distance] if distance_optional else []
     numbers = [] if distance_optional else [distance]
@@ -81,7 +88,14 @@ def read_pairs(
 def check_distances(
     table: Table, column: str, *, unreachable: bool, remedy: str = "unreachable pairs need the discounted loss"
 ) -> None:
-    """Each a number >= 0, finite unless `unreachable`; `remedy` says what to do about infinite ones."""
+    """Check that the distances of a column are numbers >= 0.
+
+    Args:
+        table: the table.
+        column: the column of distances.
+        unreachable: whether they may be infinite.
+        remedy: what to do about infinite ones, for the error message.
+    """
     values = table.numbers[column]
     bad = first_true(~(values >= 0))
     if bad is not None:
@@ -95,7 +109,14 @@ def check_distances(
 
 
 def drop_repeats(pairs: PairTable) -> PairTable:
-    """Each pair once and none of an object with itself; an error where a pair has two distances."""
+    """Keep each pair once, and no pair of an object with itself.
+
+    Args:
+        pairs: with distances.
+
+    Raises:
+        InputError: where a pair has two different distances.
+    """
     if pairs.distances is None:
         raise ValueError("pairs: expected distances, got none")
     key = pairs.ends[:, 0] * len(pairs.names) + pairs.ends[:, 1]
@@ -118,11 +139,11 @@ def drop_repeats(pairs: PairTable) -> PairTable:
 
 
 def check_directions(pairs: PairTable, *, hint: str = "") -> None:
-    """An error where the two directions of a pair have different distances, more than rounding apart.
+    """Raise an error where the distances of a pair in both directions differ by more than rounding.
 
     Args:
         pairs: with distances.
-        hint: what to say at the end of the message.
+        hint: text to add to the error.
     """
     if pairs.distances is None:
         raise ValueError("pairs: expected distances, got none")
@@ -137,14 +158,27 @@ def check_directions(pairs: PairTable, *, hint: str = "") -> None:
 
 
 def drop_unreachable(pairs: PairTable) -> PairTable:
-    """The pairs at finite distance."""
+    """Keep the pairs at finite distance.
+
+    Args:
+        pairs: with distances.
+    """
     if pairs.distances is None:
         raise ValueError("pairs: expected distances, got none")
     return pairs.rows(np.flatnonzero(np.isfinite(pairs.distances)))
 
 
 def match_names(pairs: PairTable, known: Sequence[str], known_from: str) -> PairTable:
-    """The same pairs among the objects `known`; an error where one is not among them."""
+    """Express the pairs by indices in another list of objects.
+
+    Args:
+        pairs: the pairs.
+        known: the ids of all objects.
+        known_from: where these are from, for the error message.
+
+    Raises:
+        InputError: where an object of the pairs is not among them.
+    """
     number = {name: i for i, name in enumerate(known)}
     ends = np.array([number.get(name, -1) for name in pairs.names], np.int64)[pairs.ends]
     unknown = first_true((ends[:, 0] < 0) | (ends[:, 1] < 0))

@@ -17,7 +17,7 @@ SEPARATORS = (",", ";", "\t", "|")
 
 
 def find_separator(file: Path, *, wanted: Sequence[str] = ()) -> str:
-    """What separates the cells of a file: what its suffix says, unless its first row can only mean another.
+    """Find the separator of a file's cells: the one its suffix suggests, unless its first row rules that out.
 
     Spreadsheets write `;` into `.csv` files where commas are decimal points.
 
@@ -50,13 +50,23 @@ def _header(file: Path, separator: str) -> list[str]:
 
 
 def read_rows(file: Path, separator: str) -> Iterator[list[str]]:
-    """The rows that are not blank, the header among them."""
+    """Read the rows that are not blank, including the header.
+
+    Args:
+        file: the file.
+        separator: between its cells.
+    """
     with _reader(file, separator) as reader:
         yield from filter(_is_filled, reader)
 
 
 def read_numbered_rows(file: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The same, each with the number of its (last) line."""
+    """Read the rows that are not blank, each with the number of its (last) line.
+
+    Args:
+        file: the file.
+        separator: between its cells.
+    """
     with _reader(file, separator) as reader:
         for row in reader:
             if _is_filled(row):
@@ -81,7 +91,13 @@ def _reader(file: Path, separator: str) -> Iterator[Any]:
 
 
 def find_row(file: Path, number: int, separator: str) -> tuple[int, list[str]]:
-    """The line and the cells of a row below the header, counted from 0.  Reads the file again: for errors."""
+    """Find the line and the cells of a row.  Reads the file again: for error messages.
+
+    Args:
+        file: the file.
+        number: of the row below the header, counted from 0.
+        separator: between the cells.
+    """
     rows = read_numbered_rows(file, separator)
     next(rows)
     for i, found in enumerate(rows):
@@ -91,7 +107,11 @@ def find_row(file: Path, number: int, separator: str) -> tuple[int, list[str]]:
 
 
 def number_hint(cell: str) -> str:
-    """What to say of a cell that is no number but nearly one."""
+    """Explain why a cell that looks like a number is not one.
+
+    Args:
+        cell: the text.
+    """
     if re.fullmatch(r"\s*[-+]?[\d.]*,\d+(?:[eE][-+]?\d+)?\s*", cell):
         return "; numbers need a point for decimals, as in 1.5, and nothing between thousands"
     if any(separator in cell for separator in SEPARATORS):

@@ -1,4 +1,4 @@
-"""Matrices of the travelling salesman library TSPLIB."""
+"""Matrices of the traveling salesman library TSPLIB."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ _TRIANGLES = {
 
 
 def read_tsplib(file: Path) -> NDArray[np.float64]:
-    """The explicit matrix of an instance.  Its diagonal, which is no distance there, becomes 0."""
+    """Read the explicit matrix of an instance.  Its diagonal, which is not a distance there, becomes 0.
+
+    Args:
+        file: a `.tsp` or `.atsp` file.
+    """
     try:
         head, found, body = file.read_text(encoding="utf-8-sig").partition("EDGE_WEIGHT_SECTION")
     except UnicodeDecodeError:
@@ -40,7 +44,7 @@ def read_tsplib(file: Path) -> NDArray[np.float64]:
         known = ", ".join(("FULL_MATRIX", *_TRIANGLES))
         raise InputError(f"{file}: EDGE_WEIGHT_FORMAT: expected one of {known}, got {printable(form, limit=80)}")
     cells = re.split(r"[A-Z]", body, maxsplit=1)[0].split()
-    # Counted before a matrix is made for them.
+    # Counted before memory is allocated for them.
     upper, offset = _TRIANGLES.get(form, (True, 0))
     expected = n * n if form == "FULL_MATRIX" else n * (n + 1 - 2 * abs(offset)) // 2
     if len(cells) != expected:

@@ -1,4 +1,4 @@
-"""Tables as files, which are written wholly or not at all, and on the screen."""
+"""Writing tables to files, completely or not at all, and to the screen."""
 
 from __future__ import annotations
 
@@ -15,9 +15,17 @@ from trimetric.files.text import DELIMITERS
 
 
 def write_rows(file: Path | None, header: Sequence[str], blocks: Iterable[Iterable[Sequence[object]]]) -> int:
-    """Write a table block by block, to standard output without a file; the number of rows.
+    """Write a table block by block.
 
     A file or a pipe gets the cells as they are; on a terminal, control characters in them are escaped.
+
+    Args:
+        file: a CSV or TSV file; None for standard output.
+        header: the names of the columns.
+        blocks: blocks of rows.
+
+    Returns:
+        The number of rows.
     """
     if file is None:
         if sys.stdout.isatty():

@@ -22,18 +22,26 @@ Nodes = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Graph:
-    """Nodes 0 to n - 1 and arcs of weight >= 0, in compressed rows: those of node i are `indptr[i]:indptr[i + 1]`.
+    """A weighted graph: nodes 0 to n - 1 and arcs of weight >= 0, stored as compressed sparse rows.
 
-    Lengths of shortest paths are a quasimetric where every node reaches every other one: a path through y is one of
-    those from x to z.  An undirected graph holds both arcs of an edge.  `Graph.from_arcs` makes one from lists.
+    The lengths of shortest paths are a quasimetric where every node reaches every other one: a path from x to z through
+    y is one of the paths from x to z.  An undirected graph holds both arcs of each edge.  `Graph.from_arcs` makes a
+    graph from lists of arcs.
 
     Attributes:
-        indptr: where the arcs of each node begin, and the end.
-        indices: the heads of the arcs, ascending in each row.
-        weights: their weights.
-        directed: whether an arc may lack its reverse, or differ from it.
-        coordinates: a place for each node, (longitude, latitude) in degrees for maps.
-        names: an id for each node; None where they are the numbers.
+        indptr: `(n + 1,)`; the arcs of node i are at `indptr[i]:indptr[i + 1]`.
+        indices: `(arcs,)` heads of the arcs, ascending in each row.
+        weights: `(arcs,)` weights of the arcs.
+        directed: whether an arc may have no reverse, or one of another weight.
+        coordinates: `(n, 2)` places of the nodes, (longitude, latitude) in degrees for maps; None where unknown.
+        names: an id for each node; None where the ids are 0 to n - 1.
+
+    Examples:
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
+        >>> print(graph)
+        4 nodes, 4 arcs
+        >>> print(graph.symmetrize())
+        4 nodes, 4 edges
     """
 
     indptr: NDArray[np.int64]
@@ -55,9 +63,18 @@ class Graph:
         coordinates: ArrayLike | None = None,
         names: Sequence[Any] | NDArray[Any] | None = None,
     ) -> Graph:
-        """A graph from lists of arcs, or of edges to be given once where it is not directed.
+        """Make a graph from lists of arcs, or of edges that are listed once where it is not directed.
 
-        Of several arcs from one node to another the lightest is kept, and no arc from a node to itself.
+        Of several arcs from one node to another the lightest is kept.  Arcs from a node to itself are dropped.
+
+        Args:
+            num_nodes: number of nodes.
+            tails: the node where each arc starts.
+            heads: the node where each arc ends.
+            weights: the weight of each arc, finite and >= 0.
+            directed: whether arcs go one way; otherwise each of them is an edge that goes both ways.
+            coordinates: `(num_nodes, 2)` places of the nodes, (longitude, latitude) in degrees for maps.
+            names: an id for each node.
         """
         checks.positive_int("num_nodes", num_nodes)
         tails, heads = _nodes("tails", tails, num_nodes), _nodes("heads", heads, num_nodes)
@@ -86,25 +103,27 @@ class Graph:
 
     @property
     def num_nodes(self) -> int:
+        """The number of nodes."""
         return len(self.indptr) - 1
 
     @property
     def num_arcs(self) -> int:
+        """The number of arcs; an undirected graph has two for each edge."""
         return len(self.indices)
 
     @property
     def num_edges(self) -> int:
-        """Arcs of a directed graph; of an undirected one each edge once."""
+        """The number of arcs of a directed graph, or of edges of an undirected one."""
         return self.num_arcs if self.directed else self.num_arcs // 2
 
     @property
     def tails(self) -> NDArray[np.int32]:
-        """Where each arc starts."""
+        """The node where each arc starts."""
         return np.repeat(np.arange(self.num_nodes, dtype=np.int32), np.diff(self.indptr))
 
     @cached_property
     def reverse(self) -> Graph:
-        """The same nodes with every arc turned around; itself where undirected."""
+        """The graph with every arc reversed; the graph itself where it is undirected."""
         if not self.directed:
             return self
         indptr, indices, weights = _rows(self.num_nodes, self.indices, self.tails, self.weights)
@@ -112,7 +131,7 @@ class Graph:
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether each arc has its reverse with the same weight, so that every way back is as long as the way there."""
+        """Whether each arc has a reverse of the same weight, so that d(x, y) = d(y, x)."""
         if not self.directed:
             return True
         back = self.reverse
@@ -127,36 +146,41 @@ class Graph:
 
     @property
     def num_pairs(self) -> int:
-        """Pairs of different nodes: unordered ones where distances are symmetric, ordered ones otherwise."""
+        """The number of pairs of different nodes: unordered where distances are symmetric, ordered otherwise."""
         ordered = self.num_nodes * (self.num_nodes - 1)
         return ordered // 2 if self.symmetric else ordered
 
     @cached_property
     def digest(self) -> str:
-        """A hash of nodes, arcs and weights: what distances depend on."""
+        """A hash of nodes, arcs and weights, which are what distances depend on."""
         digest = hashlib.sha256(f"graph {self.num_nodes} {self.directed}".encode())
         for array in (self.indptr, self.indices, self.weights):
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
     def to_scipy(self) -> csr_array:
-        """The matrix of weights; arcs of weight 0 are stored."""
+        """Return the sparse matrix of weights, row to column; arcs of weight 0 are stored explicitly."""
         from scipy.sparse import csr_array
 
         return csr_array((self.weights, self.indices, self.indptr), shape=(self.num_nodes, self.num_nodes))
 
     def components(self) -> tuple[int, NDArray[np.int32]]:
-        """How many strongly connected components there are, and that of each node."""
+        """Find the strongly connected components: their number, and the component of each node."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
-        # Ones: arcs of weight 0 count.
+        # Ones, because SciPy takes a weight of 0 for a missing arc here.
         pattern = csr_array((np.ones(self.num_arcs), self.indices, self.indptr), shape=(self.num_nodes,) * 2)
         count, labels = connected_components(pattern, directed=self.directed, connection="strong")
         return int(count), labels
 
     def connected(self, *, largest: bool = False) -> Graph:
-        """Itself where every node reaches every other one.  Otherwise an error, or with `largest` the largest part."""
+        """Return the graph itself where every node reaches every other one.
+
+        Args:
+            largest: what to do with a graph of several strongly connected components: keep the largest one, or raise
+                an error.
+        """
         count, labels = self.components()
         if count == 1:
             return self
@@ -169,7 +193,11 @@ class Graph:
         return self.subgraph(np.flatnonzero(kept))
 
     def subgraph(self, nodes: ArrayLike) -> Graph:
-        """The graph of these nodes alone, in this order, with the arcs between them."""
+        """Keep some nodes, in the given order, and the arcs between them.
+
+        Args:
+            nodes: numbers of the nodes to keep.
+        """
         kept = _nodes("nodes", nodes, self.num_nodes)
         number = np.full(self.num_nodes, -1)
         number[kept] = np.arange(len(kept))
@@ -189,7 +217,7 @@ class Graph:
     part = OldAttribute("subgraph")
 
     def symmetrize(self) -> Graph:
-        """Every arc both ways; of an arc and its reverse the lighter."""
+        """Make every arc go both ways; of an arc and its reverse, the lighter one is kept."""
         if not self.directed:
             return self
         return Graph.from_arcs(
@@ -203,7 +231,7 @@ class Graph:
         )
 
     def ids(self) -> list[str]:
-        """The name of each node as text."""
+        """List the name of each node as text."""
         names = range(self.num_nodes) if self.names is None else self.names
         return [str(name) for name in (names.tolist() if isinstance(names, np.ndarray) else names)]
 
@@ -219,7 +247,13 @@ def _chosen(names: Sequence[Any] | NDArray[Any] | None, kept: Nodes) -> Sequence
 
 
 def node_numbers(name: str, given: ArrayLike, graph: Graph) -> Nodes:
-    """Numbers of nodes of the graph."""
+    """Check numbers of nodes and return them as an array.
+
+    Args:
+        name: the argument that they came as, for the error message.
+        given: the numbers.
+        graph: the graph that must have such nodes.
+    """
     return _nodes(name, given, graph.num_nodes)
 
 
@@ -240,7 +274,7 @@ def _nodes(name: str, given: ArrayLike, num_nodes: int) -> Nodes:
 def _rows(
     num_nodes: int, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Compressed rows of the arcs that are no loops, the lightest of parallel ones."""
+    """Sort arcs into compressed rows without loops; of parallel arcs the lightest is kept."""
     key = tails.astype(np.int64) * num_nodes + heads
     order = np.lexsort((weights, key))
     key = key[order]

@@ -1,4 +1,4 @@
-"""The nearest node of a map to a place, and a limit on how far away it may be."""
+"""Snapping places to the nearest node of a map, within a limit."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 from trimetric.graphs.geography import EARTH_RADIUS
 
 MAX_SNAP = 500.0
-"""metres: a few blocks of a city"""
+"""Meters: a few city blocks."""
 
 
 @dataclass(frozen=True, eq=False)
 class Snapped:
-    """Where places were put on a map.
+    """The nearest nodes of places.
 
     Attributes:
-        nodes: the row of the nearest node, one per place.
-        metres: how far away it is, along the ground.
+        nodes: `(places,)` row of the nearest node of each place.
+        metres: `(places,)` distance to it along the ground, in meters.
+
+    Examples:
+        >>> Snapped(nodes=np.array([1]), metres=np.array([23.5])).metres.max()
+        np.float64(23.5)
     """
 
     nodes: NDArray[np.int64]
@@ -31,7 +35,11 @@ class OffTheMapError(ValueError):
 
     Attributes:
         place: the row of the first such place.
-        problem: what was expected of it, and what came.
+        problem: what was expected of it, and what was found.
+
+    Examples:
+        >>> OffTheMapError(0, "expected a place in Porto, got one in Lisbon").place
+        0
     """
 
     def __init__(self, place: int, problem: str) -> None:
@@ -45,23 +53,24 @@ def snap(nodes: ArrayLike, places: ArrayLike, *, max_metres: float = MAX_SNAP) -
     Args:
         nodes: `(nodes, 2)` longitude and latitude of the nodes in degrees, such as `graph.coordinates` or the `places`
             of a model.
-        places: `(places, 2)` longitude and latitude to look for.
-        max_metres: the largest distance between a place and its node; `inf` for no limit.
+        places: `(places, 2)` longitude and latitude of the places to look up.
+        max_metres: the largest distance between a place and its node, in meters; `inf` for no limit.
 
     Returns:
-        The row of the nearest node of each place and its distance in metres.
+        The nearest node of each place and its distance in meters.
 
     Raises:
         OffTheMapError: where a place is farther than `max_metres` from every node, or is not in degrees.  The message
-            says so where longitude and latitude seem to be swapped.
+            says so if longitude and latitude seem to be swapped.
 
-    >>> porto = [[-8.61, 41.15], [-8.60, 41.15]]
-    >>> snap(porto, [[-8.6001, 41.1502]]).nodes
-    array([1])
-    >>> snap(porto, [[41.15, -8.61]])
-    Traceback (most recent call last):
-        ...
-    trimetric.graphs.snapping.OffTheMapError: places: row 0: expected a longitude and latitude within \
+    Examples:
+        >>> porto = [[-8.61, 41.15], [-8.60, 41.15]]
+        >>> snap(porto, [[-8.6001, 41.1502]]).nodes
+        array([1])
+        >>> snap(porto, [[41.15, -8.61]])
+        Traceback (most recent call last):
+            ...
+        trimetric.graphs.snapping.OffTheMapError: places: row 0: expected a longitude and latitude within \
 500 m of the map, got 41.15, -8.61, 7,507 km from the nearest node; swapped, they are 0 m from it
     """
     if not max_metres >= 0:
@@ -74,7 +83,7 @@ def snap(nodes: ArrayLike, places: ArrayLike, *, max_metres: float = MAX_SNAP) -
 
     from scipy.spatial import KDTree
 
-    # On the sphere the straight line to a node grows with the great circle: also across the date line and at the poles.
+    # On the sphere, straight lines order nodes like great circles do, also across the date line and at the poles.
     tree = KDTree(_on_the_sphere(known))
 
     def nearest(points: NDArray[np.float64]) -> Snapped:

@@ -1,4 +1,4 @@
-"""Arrays that were computed before, kept in files named by a hash of what they were computed from."""
+"""A cache of computed arrays, in files named by a hash of what the arrays were computed from."""
 
 from __future__ import annotations
 
@@ -17,19 +17,34 @@ FORMAT = "trimetric-cache-1"
 
 
 class ArrayCache:
-    """A folder of results; a file that is damaged counts as absent, and one that is being written is not seen."""
+    """A folder of results.  Damaged files count as absent, and files that are being written are not seen.
+
+    Args:
+        folder: where the files are; it is created when needed.
+    """
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
 
     def read(self, key: str) -> dict[str, NDArray[np.generic]] | None:
+        """Read the arrays of a key; None where there are none.
+
+        Args:
+            key: what `content_key` made.
+        """
         try:
             tensors, _ = read_file(self._file(key), form=FORMAT, noun="cache file")
             return {name: tensor.numpy() for name, tensor in tensors.items()}
-        except (CheckpointError, TypeError):  # TypeError: numbers of a kind that NumPy does not have
+        except (CheckpointError, TypeError):  # TypeError: a dtype that NumPy does not have
             return None
 
     def write(self, key: str, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+        """Keep arrays under a key.
+
+        Args:
+            key: what `content_key` made.
+            arrays: the arrays by name.
+        """
         write_file(self._file(key), {name: torch.from_numpy(a) for name, a in arrays.items()}, {}, form=FORMAT)
 
     def _file(self, key: str) -> Path:
@@ -37,7 +52,11 @@ class ArrayCache:
 
 
 def content_key(*parts: str | int | float | NDArray[np.generic]) -> str:
-    """A hash of texts, numbers and arrays."""
+    """Hash texts, numbers and arrays into a key for `ArrayCache`.
+
+    Args:
+        *parts: everything that the result depends on.
+    """
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):
@@ -49,5 +68,5 @@ def content_key(*parts: str | int | float | NDArray[np.generic]) -> str:
 
 
 def default_folder() -> Path:
-    """Where the command line keeps what it computed: `trimetric` in XDG_CACHE_HOME, or in ~/.cache."""
+    """The folder where the command line keeps results: `trimetric` in XDG_CACHE_HOME, or in ~/.cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trimetric"

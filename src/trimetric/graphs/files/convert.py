@@ -1,4 +1,4 @@
-"""Graphs of other libraries."""
+"""Graphs from and to NetworkX and SciPy."""
 
 from __future__ import annotations
 
@@ -12,14 +12,21 @@ from trimetric.graphs.graph import Graph
 
 
 def from_networkx(graph: Any, *, weight: str = "weight", largest: bool = False) -> Graph:
-    """From a NetworkX graph of any kind; of parallel edges the lightest counts.
+    """Convert a NetworkX graph of any class; of parallel edges the lightest is kept.
 
-    Nodes that all have the attributes `x` and `y`, as OSMnx gives them, have coordinates.
+    Where all nodes have the attributes `x` and `y`, as OSMnx sets them, these become the coordinates.
 
     Args:
-        graph: undirected graphs stay so.
-        weight: the attribute of an edge that is its weight, such as OSMnx's "length".
-        largest: whether to take the largest strongly connected component of several, which are an error otherwise.
+        graph: the NetworkX graph; an undirected one stays undirected.
+        weight: the edge attribute that holds the weight, such as OSMnx's "length".
+        largest: whether to keep only the largest strongly connected component; without it, a graph of several
+            components is an error.
+
+    Examples:
+        >>> import networkx
+        >>> ring = networkx.Graph([("a", "b", {"weight": 1}), ("b", "c", {"weight": 2}), ("c", "a", {"weight": 4})])
+        >>> print(from_networkx(ring))
+        3 nodes, 3 edges
     """
     nodes: list[Hashable] = list(graph.nodes)
     number = {node: i for i, node in enumerate(nodes)}
@@ -46,7 +53,19 @@ def from_networkx(graph: Any, *, weight: str = "weight", largest: bool = False) 
 
 
 def to_networkx(graph: Graph) -> Any:
-    """A NetworkX graph of the node numbers, with the attribute `weight`."""
+    """Convert to a NetworkX graph whose nodes are the node numbers and whose edges have the attribute `weight`.
+
+    Args:
+        graph: the graph to convert.
+
+    Returns:
+        A `networkx.DiGraph` where the graph is directed, otherwise a `networkx.Graph`.
+
+    Examples:
+        >>> graph = Graph.from_arcs(3, [0, 1, 2], [1, 2, 0], [1.0, 2.0, 4.0], directed=True)
+        >>> to_networkx(graph).edges[1, 2]
+        {'weight': 2.0}
+    """
     networkx = optional("networkx", needed_for="a NetworkX graph")
     made = networkx.DiGraph() if graph.directed else networkx.Graph()
     made.add_nodes_from(range(graph.num_nodes))
@@ -55,12 +74,19 @@ def to_networkx(graph: Graph) -> Any:
 
 
 def from_scipy(matrix: Any, *, directed: bool = True, largest: bool = False) -> Graph:
-    """From a square sparse matrix (or array) of weights, row to column; entries that are stored count, zeros too.
+    """Convert a square sparse matrix of weights, row to column.  Explicitly stored zeros are arcs of weight 0.
 
     Args:
-        matrix: any format of SciPy.
-        directed: without, each entry is an edge that goes both ways, and (i, j) need not be there as (j, i) too.
-        largest: whether to take the largest strongly connected component of several, which are an error otherwise.
+        matrix: a SciPy sparse matrix or array of any format.
+        directed: whether entries are arcs; otherwise each entry is an edge that goes both ways, and (j, i) need not
+            repeat (i, j).
+        largest: whether to keep only the largest strongly connected component; without it, a graph of several
+            components is an error.
+
+    Examples:
+        >>> from scipy.sparse import csr_array
+        >>> print(from_scipy(csr_array([[0, 1, 0], [0, 0, 2], [4, 0, 0]])))
+        3 nodes, 3 arcs
     """
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"matrix: expected a square one, got shape {matrix.shape}")

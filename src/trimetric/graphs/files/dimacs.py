@@ -22,20 +22,33 @@ from trimetric.graphs.graph import Graph
 MILLIONTHS = 1e6
 LONGEST_LINE = 1000
 LINES_AT_ONCE = 1 << 14
-BYTES_PER_NODE, BYTES_PER_LINE = 64, 24  # of what is made of them
+BYTES_PER_NODE, BYTES_PER_LINE = 64, 24  # of the arrays that they become
 
 
 @old_keywords(symmetrise="symmetrize")
 def read_dimacs(file: Path | str, *, symmetrize: bool = False, largest: bool = False) -> Graph:
-    """A directed graph from a `.gr` file (or `.gr.gz`): `p sp NODES ARCS`, then `a FROM TO WEIGHT`, counted from 1.
+    """Read a directed graph from a DIMACS `.gr` or `.gr.gz` file.
 
-    The names of the nodes are their numbers in the file.  Where a `.co` file of the same name lies beside it (lines
-    `v NODE LONGITUDE LATITUDE`, in millionths of a degree) the nodes have coordinates.
+    It has a line `p sp NODES ARCS`, then lines `a FROM TO WEIGHT` with nodes counted from 1.  The names of the nodes
+    are their numbers in the file.  If there is a `.co` file of the same name beside it (lines
+    `v NODE LONGITUDE LATITUDE`, in millionths of a degree), the nodes have coordinates.
 
     Args:
-        file: the file.
-        symmetrize: whether arcs go both ways.
-        largest: whether to take the largest strongly connected component of several, which are an error otherwise.
+        file: the `.gr` file.
+        symmetrize: whether every arc can be traversed in both directions.
+        largest: whether to keep only the largest strongly connected component; without it, a graph of several
+            components is an error.
+
+    Raises:
+        InputError: where the file cannot be read, with the line that is wrong.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "triangle.gr"
+        ...     _ = file.write_text("p sp 3 3\\na 1 2 5\\na 2 3 1\\na 3 1 2\\n")
+        ...     print(read_dimacs(file))
+        3 nodes, 3 arcs
     """
     file = check_exists(Path(file))
     header, arcs = _records(file, "a", 3)
@@ -83,7 +96,7 @@ def _places(file: Path, nodes: int) -> NDArray[np.float64]:
 
 
 def _records(file: Path, kind: str, width: int) -> tuple[list[str], NDArray[np.float64]]:
-    """The line `p`, and the numbers of all lines of a kind."""
+    """Read the line `p`, and the numbers of all lines of a kind."""
     header: list[str] = []
     rows: list[NDArray[np.float64]] = []
     for numbers, lines in _blocks(file):
@@ -103,7 +116,7 @@ def _records(file: Path, kind: str, width: int) -> tuple[list[str], NDArray[np.f
 
 
 def _record(file: Path, kind: str, wanted: int) -> tuple[int, str]:
-    """The number and text of a line, counted from 0 among those of its kind.  Reads the file again: for errors."""
+    """Find the number and text of a line, counted from 0 among its kind.  Reads the file again: for error messages."""
     lines = (item for numbers, block in _blocks(file) for item in zip(numbers, block, strict=True))
     return next(islice((item for item in lines if item[1].startswith(kind + " ")), wanted, None))
 
@@ -114,14 +127,14 @@ def _numbers(file: Path, kind: str, width: int, places: list[int], lines: list[s
         try:
             return parse_floats([cell for row in cells for cell in row]).reshape(len(lines), width)
         except ValueError:
-            pass  # told below, with the line
+            pass  # the error below names the line
     i = next(i for i, row in enumerate(cells) if len(row) != width or not all(map(is_number, row)))
     got = shown(lines[i].strip(), limit=60)
     raise InputError(f"{file}, line {places[i]}: expected {width} numbers after {kind!r}, got {got}")
 
 
 def _blocks(file: Path) -> Iterator[tuple[range, list[str]]]:
-    """The lines in blocks with their numbers; a compressed file may hold far more than its size says."""
+    """Read the lines in blocks with their numbers; a compressed file may hold far more than its size suggests."""
     done, room = 0, available_memory()
     opened = gzip.open if file.suffix == ".gz" else open
     try:

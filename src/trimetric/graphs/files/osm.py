@@ -22,7 +22,7 @@ from trimetric.graphs.files import osm_process
 from trimetric.graphs.geography import ground_meters
 from trimetric.graphs.graph import Graph
 
-RESOLUTION = 1000  # weights are whole millimetres or milliseconds, so that engines of whole numbers are exact
+RESOLUTION = 1000  # weights are whole millimeters or milliseconds, so that engines that use integers are exact
 
 
 @old_keywords(symmetrise="symmetrize")
@@ -33,17 +33,21 @@ def read_osm(
     symmetrize: bool = False,
     largest: bool = True,
 ) -> Graph:
-    """The roads that cars may use, from an OpenStreetMap file (.osm.pbf, .osm, .osm.gz, ...).
+    """Read the roads that cars may use from an OpenStreetMap file (.osm.pbf, .osm, .osm.gz, ...).
 
     Nodes are the points of the ways, with their OpenStreetMap ids as names and (longitude, latitude) as coordinates.
     One-way streets, roundabouts and motorways go one way.  Needs pyosmium (`trimetric[graphs]`).
 
     Args:
-        file: an extract; ways at its border whose nodes are missing are cut there.
-        weight: metres along the ground, or seconds at 85 % of the speed limit (by the kind of road where none is
-            given).  Both are rounded to thousandths, and are at least one.
+        file: an extract; ways at its border are cut where their nodes are missing.
+        weight: "length" for meters along the ground, "time" for seconds at 85 % of the speed limit (by the kind of road
+            where there is none).  Both are rounded to thousandths, and are at least one thousandth.
         symmetrize: whether every street goes both ways, as in the paper's graph `to`.
-        largest: whether to take the largest strongly connected component; without, a graph of several is an error.
+        largest: whether to keep only the largest strongly connected component; without it, a graph of several
+            components is an error.
+
+    Raises:
+        InputError: where the file cannot be read or has no roads.
     """
     checks.one_of("weight", weight, ("length", "time"))
     found = _ways(check_exists(Path(file)))
@@ -66,7 +70,7 @@ def read_osm(
 
 
 def _ways(file: Path) -> dict[str, NDArray[Any]]:
-    """Arcs by OpenStreetMap's ids, their speeds, and the nodes with their places."""
+    """Read the arcs by OpenStreetMap's ids, their speeds, and the nodes with their places."""
     optional("osmium", needed_for="reading OpenStreetMap files")
     run = run_reader(file)
     if run.returncode == 0:
@@ -81,7 +85,7 @@ def _ways(file: Path) -> dict[str, NDArray[Any]]:
 
 
 def run_reader(file: Path) -> subprocess.CompletedProcess[bytes]:
-    """Read the file in another process, which it may crash."""
+    """Read the file in another process, as a damaged one may crash the reader."""
     # -P: the names of files beside the script must not hide others.
     words = [sys.executable, "-P", osm_process.__file__, str(file)]
     paths = os.pathsep.join(path for path in sys.path if path)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Kilometres an hour where no limit is given: about what cars reach, lights and crossings included.
+# Kilometers per hour where no limit is given: about what cars reach, lights and crossings included.
 SPEEDS: dict[str, float] = {
     "motorway": 110,
     "motorway_link": 60,
@@ -41,7 +41,7 @@ BAD_INPUT = 2
 
 
 def main(file: str) -> int:
-    """Write the arrays of `read_ways` to standard output as an NPZ file, or what is wrong to standard error."""
+    """Write the arrays of `read_ways` to standard output as an NPZ file, or the error to standard error."""
     osmium: Any = import_module("osmium")
 
     # ValueError: tags that are no UTF-8.
@@ -55,7 +55,7 @@ def main(file: str) -> int:
 
 
 def read_ways(file: str) -> dict[str, NDArray[Any]]:
-    """Where the arcs start and end by OpenStreetMap's ids and how fast they are, and the nodes with their places."""
+    """Read the ends of the arcs by OpenStreetMap's ids, their speeds, and the nodes with their places."""
     osmium: Any = import_module("osmium")
     arcs: list[tuple[int, int]] = []
     speeds: list[float] = []
@@ -87,7 +87,7 @@ def read_ways(file: str) -> dict[str, NDArray[Any]]:
     }
 
 
-# Tags are a dict, or pyosmium's list that has `get` as well.
+# Tags are a dict, or pyosmium's list, which has `get` as well.
 
 
 def is_for_cars(tags: dict[str, str]) -> bool:
@@ -101,7 +101,7 @@ def is_for_cars(tags: dict[str, str]) -> bool:
 
 
 def direction(tags: dict[str, str]) -> int:
-    """Whether a way may be driven onward alone, backward alone, or both ways."""
+    """Whether a way may be driven only forward, only backward, or both ways."""
     oneway = tags.get("oneway")
     if oneway in ("-1", "reverse"):
         return BACKWARD
@@ -111,13 +111,13 @@ def direction(tags: dict[str, str]) -> int:
 
 
 def speed_of(tags: dict[str, str]) -> float:
-    """Kilometres an hour."""
+    """The speed of cars on a way, in kilometers per hour."""
     limit = tags.get("maxspeed") or ""
     try:
         value = float(limit.split()[0]) * (MILE if "mph" in limit else 1)
     except (ValueError, IndexError):  # such as "none" or "PT:urban"
         value = 0.0
-    # Slower than on foot, or faster than any car: a slip of the pen.
+    # Slower than on foot or faster than any car: a typing error.
     return OF_THE_LIMIT * value if SLOWEST <= value <= FASTEST else SPEEDS[tags.get("highway") or "road"]
 
 

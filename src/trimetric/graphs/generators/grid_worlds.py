@@ -1,4 +1,4 @@
-"""States of small worlds on a square grid: `taxi` and `push` of the paper."""
+"""The states of small worlds on a square grid: `taxi` and `push` of the paper."""
 
 from __future__ import annotations
 
@@ -13,11 +13,19 @@ SIDE = 25
 
 
 def taxi(*, seed: int, side: int = SIDE) -> Graph:
-    """A taxi and a passenger on a grid without wrap-around: 391,250 nodes, 751,825 edges (the paper's `taxi`).
+    """Make the states of a taxi and a passenger on a grid that does not wrap around (the paper's `taxi`).
 
-    With `c = side^2` cells, state `taxi * c + passenger` has the passenger waiting, and state `c * c + taxi` has them
-    on board.  The taxi moves to a neighboring cell; where both are in one cell the passenger gets in or out.  Each edge
-    has one weight, from {.01, .02, ..., 1.00}.
+    By default it has 391,250 nodes and 751,825 edges.  With `c = side^2` cells, the passenger waits in state
+    `taxi * c + passenger` and is on board in state `c * c + taxi`.  The taxi moves to a neighboring cell; where both
+    are in the same cell, the passenger gets in or out.  The weight of each edge is drawn from {.01, .02, ..., 1.00}.
+
+    Args:
+        seed: for the weights.
+        side: cells along each side of the grid, at least 2.
+
+    Examples:
+        >>> print(taxi(seed=0, side=2))
+        20 nodes, 24 edges
     """
     moves = _moves(side)
     here, there = moves[moves[:, 0] < moves[:, 1]].T
@@ -31,11 +39,20 @@ def taxi(*, seed: int, side: int = SIDE) -> Graph:
 
 
 def push(*, seed: int, side: int = SIDE) -> Graph:
-    """An agent and a box on a grid: 390,000 nodes, 1,497,600 arcs (the paper's `push`).
+    """Make the states of an agent that pushes a box on a grid (the paper's `push`).
 
-    State `agent * (c - 1) + box`, with the box counted among the `c - 1` cells that are not the agent's.  The agent
-    moves to a neighboring cell, and pushes a box that is there one cell on; where that is a wall they swap places.
-    Each arc has a weight of its own, from {.01, .02, ..., 1.00}.
+    By default it has 390,000 nodes and 1,497,600 arcs.  With `c = side^2` cells, the state is `agent * (c - 1) + box`,
+    where the box is counted among the `c - 1` cells without the agent.  The agent moves to a neighboring cell and
+    pushes a box there one cell further; where that is a wall, they swap places.  The weight of each arc is drawn from
+    {.01, .02, ..., 1.00}.
+
+    Args:
+        seed: for the weights.
+        side: cells along each side of the grid, at least 2.
+
+    Examples:
+        >>> print(push(seed=0, side=2))
+        12 nodes, 24 arcs
     """
     moves = _moves(side)
     cells = side**2
@@ -56,7 +73,7 @@ def push(*, seed: int, side: int = SIDE) -> Graph:
 
 
 def _moves(side: int) -> NDArray[np.int64]:
-    """From each cell to each of its neighbors in the grid."""
+    """List the moves from each cell to each of its neighbors in the grid."""
     if checks.positive_int("side", side) < 2:
         raise ValueError(f"side: expected at least 2, got {side}")
     cell = np.arange(side**2).reshape(side, side)
@@ -66,7 +83,7 @@ def _moves(side: int) -> NDArray[np.int64]:
 
 
 def _beyond(here: int, there: int, side: int) -> int:
-    """Where the box goes that is pushed from `there` by an agent who comes from `here`."""
+    """The cell that a box in `there` moves to when an agent from `here` pushes it."""
     rows, columns = divmod(there, side)
     row, column = 2 * rows - here // side, 2 * columns - here % side
     return row * side + column if 0 <= row < side and 0 <= column < side else here

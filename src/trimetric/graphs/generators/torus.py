@@ -1,4 +1,4 @@
-"""Grids of three dimensions that wrap around: `3d`, `3dd` and `3dr` of the paper."""
+"""Three-dimensional grids that wrap around: `3d`, `3dd` and `3dr` of the paper."""
 
 from __future__ import annotations
 
@@ -13,24 +13,50 @@ HUNDREDTHS = 100
 
 
 def torus3d(*, seed: int, side: int = SIDE) -> Graph:
-    """A cube of `side`^3 nodes, each joined to its six neighbors: 125,000 nodes and 375,000 edges (the paper's `3d`).
+    """Make a cube of `side`^3 nodes, each joined to its six neighbors (the paper's `3d`).
 
-    Weights are drawn for each edge from {.01, .02, ..., 1.00}.
+    By default it has 125,000 nodes and 375,000 edges.  The weight of each edge is drawn from {.01, .02, ..., 1.00}.
+
+    Args:
+        seed: for the weights.
+        side: nodes along each axis, at least 3.
+
+    Examples:
+        >>> print(torus3d(seed=0, side=3))
+        27 nodes, 81 edges
     """
     _, forward, weights = _edges(side, np.random.default_rng(seed))
     return Graph.from_arcs(len(forward), *_arcs(forward, weights), directed=False)
 
 
 def torus3d_directed(*, seed: int, side: int = SIDE) -> Graph:
-    """The same cube without three of the six directions, one of each axis: 375,000 arcs (the paper's `3dd`)."""
+    """Make the cube of `torus3d` with arcs in one direction along each axis only (the paper's `3dd`: 375,000 arcs).
+
+    Args:
+        seed: for the weights.
+        side: nodes along each axis, at least 3.
+
+    Examples:
+        >>> print(torus3d_directed(seed=0, side=3))
+        27 nodes, 81 arcs
+    """
     _, forward, weights = _edges(side, np.random.default_rng(seed))
     return Graph.from_arcs(len(forward), *_arcs(forward, weights), directed=True)
 
 
 def torus3d_pruned(*, seed: int, side: int = SIDE) -> Graph:
-    """The same cube where each node keeps three of its six ways out, at random (the paper's `3dr`).
+    """Make the cube of `torus3d` where each node keeps three of its six outgoing arcs at random (the paper's `3dr`).
 
-    Of that the largest strongly connected component: about 122,600 nodes and 367,700 arcs, more or less by seed.
+    The result is the largest strongly connected component of that: by default about 122,600 nodes and 367,700 arcs,
+    depending on the seed.
+
+    Args:
+        seed: for the weights and for the arcs that are kept.
+        side: nodes along each axis, at least 3.
+
+    Examples:
+        >>> print(torus3d_pruned(seed=0, side=3))
+        27 nodes, 81 arcs
     """
     random = np.random.default_rng(seed)
     backward, forward, weights = _edges(side, random)
@@ -45,7 +71,7 @@ def torus3d_pruned(*, seed: int, side: int = SIDE) -> Graph:
 
 
 def random_weights(random: np.random.Generator, size: int | tuple[int, ...]) -> NDArray[np.float64]:
-    """From {.01, .02, ..., 1.00}, each as likely."""
+    """Draw uniformly from {.01, .02, ..., 1.00}."""
     return random.integers(1, HUNDREDTHS + 1, size) / HUNDREDTHS
 
 
@@ -61,5 +87,5 @@ def _edges(side: int, random: np.random.Generator) -> tuple[NDArray[np.int64], N
 def _arcs(
     heads: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """From a row of heads for each node to lists of arcs."""
+    """Turn a row of heads for each node into lists of arcs."""
     return np.repeat(np.arange(len(heads)), heads.shape[1]), heads.ravel(), weights.ravel()

@@ -1,4 +1,4 @@
-"""Shortest paths, node by node, by A* with a heuristic that cannot mislead it."""
+"""Shortest paths, node by node, by A* with an admissible heuristic."""
 
 from __future__ import annotations
 
@@ -17,9 +17,14 @@ class Path:
     """A shortest path.
 
     Attributes:
-        nodes: from the source to the target, both included.
-        length: infinite, with no nodes, where there is no path.
-        expanded: how many nodes the search looked at.
+        nodes: the nodes from the source to the target, both included; none where there is no path.
+        length: the length of the path; infinite where there is none.
+        expanded: number of nodes that the search expanded.
+
+    Examples:
+        >>> path = Path(nodes=np.array([0, 1, 2]), length=3.0, expanded=2)
+        >>> len(path.nodes)
+        3
     """
 
     nodes: Nodes
@@ -28,9 +33,19 @@ class Path:
 
 
 def shortest_path(graph: Graph, source: int, target: int, heuristic: PotentialHeuristic | None = None) -> Path:
-    """A shortest path by A*; by Dijkstra's algorithm without a heuristic.
+    """Find a shortest path by A*, or by Dijkstra's algorithm without a heuristic.
 
-    The heuristic must be admissible (`heuristic.certify(graph).holds`); then the path is a shortest one.
+    Args:
+        graph: the graph.
+        source: the node where the path starts.
+        target: the node where it ends.
+        heuristic: must be admissible (`heuristic.certify(graph).holds`) for the path to be a shortest one.
+
+    Examples:
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
+        >>> path = shortest_path(graph, 1, 0)
+        >>> path.nodes.tolist(), path.length
+        ([1, 2, 3, 0], 9.0)
     """
     optional("numba", needed_for="searching paths")
     from trimetric.graphs.heuristics.astar_kernels import astar
@@ -53,6 +68,20 @@ def shortest_path(graph: Graph, source: int, target: int, heuristic: PotentialHe
 
 
 def count_expansions(graph: Graph, pairs: ArrayLike, heuristic: PotentialHeuristic | None = None) -> NDArray[np.int64]:
-    """How many nodes a search for each of the pairs `(n, 2)` looks at."""
+    """Count the nodes that `shortest_path` expands for each pair.
+
+    Args:
+        graph: the graph.
+        pairs: `(pairs, 2)` nodes, from and to.
+        heuristic: an admissible heuristic; without one, Dijkstra's algorithm is used.
+
+    Returns:
+        `(pairs,)` numbers of nodes.
+
+    Examples:
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
+        >>> count_expansions(graph, [[0, 1], [0, 3]])
+        array([1, 3])
+    """
     found = [shortest_path(graph, int(x), int(y), heuristic).expanded for x, y in np.asarray(pairs)]
     return np.array(found, np.int64)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimetric.graphs.paths.heap import dropped, pushed
-from trimetric.graphs.paths.potential_kernels import bound, chosen
+from trimetric.graphs.paths.heap import heap_pop, heap_push
+from trimetric.graphs.paths.potential_kernels import bound, choose_potentials
 from trimetric.kernels.machine_code import njit
 
 
 @njit
 def astar(indptr, indices, weights, potentials, both_signs, source, target, distance, parent, level):
-    """Fills `distance` and `parent` as far as was searched; returns nodes expanded (-1 where the heap was too small).
+    """Fill `distance` and `parent` as far as the search goes; return the nodes expanded (-1: the heap was too small).
 
-    A node is opened again where a shorter way to it turns up, so the path is a shortest one for every admissible
-    bound, consistent or not.  `distance` must come as infinities, `parent` as -1 and `level` as NaN.
+    A node is reopened when a shorter path to it is found, so the result is a shortest path for every admissible
+    bound, consistent or not.  Initially `distance` must be infinite, `parent` -1 and `level` NaN everywhere.
     """
     width = potentials.shape[1]
     columns, signs, bounds = np.empty(width, np.int64), np.empty(width), np.empty(width)
     if width > 0:
-        chosen(potentials, source, target, both_signs, columns, signs, bounds)
+        choose_potentials(potentials, source, target, both_signs, columns, signs, bounds)
         if both_signs:  # every column in both directions
             columns = np.concatenate((columns, columns))
             signs = np.concatenate((signs, -signs))
@@ -27,11 +27,11 @@ def astar(indptr, indices, weights, potentials, both_signs, source, target, dist
     keys, nodes = np.empty(room), np.empty(room, np.int32)
     distance[source] = 0.0
     level[source] = bound(potentials, source, target, columns, signs)
-    size = pushed(keys, nodes, 0, level[source], source)
+    size = heap_push(keys, nodes, 0, level[source], source)
     expanded = 0
     while size > 0:
         key, node = keys[0], nodes[0]
-        size = dropped(keys, nodes, size)
+        size = heap_pop(keys, nodes, size)
         here = distance[node]
         if key > here + level[node]:
             continue
@@ -48,5 +48,5 @@ def astar(indptr, indices, weights, potentials, both_signs, source, target, dist
                     level[head] = bound(potentials, head, target, columns, signs)
                 distance[head] = there
                 parent[head] = node
-                size = pushed(keys, nodes, size, there + level[head], head)
+                size = heap_push(keys, nodes, size, there + level[head], head)
     return expanded

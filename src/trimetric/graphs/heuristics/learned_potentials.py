@@ -1,4 +1,4 @@
-"""Potentials that are learned, and made admissible by a shortest-path tree each."""
+"""Learned potentials, made admissible by one shortest-path tree each."""
 
 from __future__ import annotations
 
@@ -21,16 +21,31 @@ from trimetric.models.encoders import MLP
 
 PAIRS_TO_CHOOSE_BY = 10_000
 PAIRS_PER_STEP, ARCS_PER_STEP = 512, 2048
-STEEP_WEIGHT = 30.0  # of arcs that are too short for a potential, against bounds that are too low
-CORRECTION = 0.1  # of the mean distance: the size of the network's first corrections
+STEEP_WEIGHT = 30.0  # of the loss of arcs that are too steep, relative to that of bounds that are too low
+CORRECTION = 0.1  # scale of the network's corrections, relative to the mean distance
 ENCODED_AT_ONCE = 1 << 14
 
 
 def select_potentials(landmarks: Landmarks, sample: PairSample, count: int) -> NDArray[np.float64]:
-    """The `count` potentials of the landmarks, of distances to or from them, that bound the sample's pairs best.
+    """Select the potentials of landmarks (distances to or from them) that bound the sample's pairs best.
 
-    One after the other, each the one that raises the mean of bound / distance most.  Bounds of landmarks are
-    admissible, so these are.
+    They are chosen greedily: each is the one that raises the mean of bound / distance most.  Bounds of landmarks are
+    admissible, so these are, too.
+
+    Args:
+        landmarks: their distances.
+        sample: pairs with distances; its test pairs are not used.
+        count: number of potentials to select.
+
+    Returns:
+        `(n, count)` potentials.
+
+    Examples:
+        >>> from trimetric.graphs import landmarks_at
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
+        >>> sample = PairSample(ends=np.array([[0, 1], [0, 2]]), lengths=np.array([1.0, 3.0]), test=0, validation=0)
+        >>> select_potentials(landmarks_at(graph, [0, 2]), sample, 1).ravel()  # distances from node 0
+        array([0., 1., 3., 6.])
     """
     table = landmark_potentials(landmarks)
     if checks.positive_int("count", count) > table.shape[1]:
@@ -59,21 +74,29 @@ def learn_heuristic(
     seed: int = 0,
     progress: Shown = "silent",
 ) -> PotentialHeuristic:
-    """A heuristic of `count` numbers a node that knows more than `count` numbers of landmarks.
+    """Learn a heuristic of `count` numbers per node that bounds distances better than `count` numbers of landmarks.
 
-    It begins with `select_potentials`.  A network of the distances to and from *all* landmarks then learns to correct
-    them, so that bounds come nearer to the distances while no arc is too short.  What it gets wrong
-    `PotentialHeuristic.closed` puts right: the result is admissible and consistent whatever was learned.
+    It starts with `select_potentials`.  A network that reads the distances to and from *all* landmarks then learns to
+    correct them, so that bounds approach the distances while no arc becomes too steep.  `PotentialHeuristic.closed`
+    repairs the rest: the result is admissible and consistent whatever was learned.
 
     Args:
-        graph: strongly connected.
+        graph: a strongly connected graph.
         landmarks: more of them than `count`; they are not needed afterwards.
         sample: pairs with distances.
-        count: potentials.
-        steps: of training; 0 for the selection alone.
-        learning_rate: of Adam, decaying along a cosine.
-        seed: of the network and the order of pairs and arcs.
-        progress: "silent" shows nothing.
+        count: number of potentials.
+        steps: training steps; 0 for the selection alone.
+        learning_rate: initial learning rate of Adam, which decays along a cosine.
+        seed: for the network and the order of pairs and arcs.
+        progress: "auto" shows a progress bar, "silent" shows nothing.
+
+    Examples:
+        >>> from trimetric.graphs import landmarks_at
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
+        >>> sample = PairSample(ends=np.array([[0, 1], [0, 2]]), lengths=np.array([1.0, 3.0]), test=0, validation=0)
+        >>> heuristic = learn_heuristic(graph, landmarks_at(graph, [0, 2]), sample, count=1, steps=2)
+        >>> heuristic.certify(graph).holds
+        True
     """
     base = select_potentials(landmarks, sample, count)
     if steps == 0:
@@ -117,9 +140,21 @@ def learn_heuristic(
 
 
 def mixture_heuristic(bound: LandmarkBound, landmarks: Landmarks) -> PotentialHeuristic:
-    """The potentials of a trained `LandmarkBound`, which are mixtures of the landmarks' and admissible for any weights.
+    """Make a heuristic of a trained `LandmarkBound`.
 
-    The bound reads `landmarks.table()`, in the units of the graph.
+    Its potentials are mixtures of the landmarks' potentials, so they are admissible for any weights.
+
+    Args:
+        bound: trained on rows of `landmarks.table()`, in the units of the graph.
+        landmarks: their distances.
+
+    Examples:
+        >>> from trimetric.graphs import landmarks_at
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
+        >>> landmarks = landmarks_at(graph, [0, 2])
+        >>> heuristic = mixture_heuristic(LandmarkBound(4, components=3, directed=True), landmarks)
+        >>> heuristic.certify(graph).holds
+        True
     """
     with torch.no_grad():
         table = torch.from_numpy(landmarks.table().astype(np.float64))
@@ -130,7 +165,7 @@ def mixture_heuristic(bound: LandmarkBound, landmarks: Landmarks) -> PotentialHe
 def _correction(landmarks: Landmarks, count: int) -> MLP:
     network = MLP(landmarks.numbers_per_node, count)
     last = network.layers[-1]
-    if isinstance(last, nn.Linear):  # it begins with no correction at all
+    if isinstance(last, nn.Linear):  # so that training starts without any correction
         nn.init.zeros_(last.weight)
         nn.init.zeros_(last.bias)
     return network

@@ -1,4 +1,4 @@
-"""Lower bounds of distances for search, from potentials: learned ones and those of landmarks."""
+"""Lower bounds of distances for search, from potentials of landmarks or learned ones."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ from trimetric.graphs.graph import Graph, Nodes
 from trimetric.graphs.paths.engines import landmark_potentials
 from trimetric.graphs.paths.landmarks import Landmarks
 
-ROUNDING = 1e-9  # of the largest potential, for sums of floating-point numbers
+ROUNDING = 1e-9  # relative to the largest potential
 
 
 @dataclass(frozen=True)
 class Certificate:
-    r"""What was found on all arcs of a graph.
+    r"""The result of checking a heuristic on all arcs of a graph.
 
     Where no arc is too steep, $h(u, t) \le w(u, v) + h(v, t)$ for all arcs and targets: the bound is consistent, hence
     admissible, and search with it finds shortest paths.
 
     Attributes:
-        arcs: how many were checked, all of them.
-        steep: how many had a larger difference than their weight.
-        excess: the largest excess over the weight, 0 where there is none.
-        tolerance: what rounding may do.
+        arcs: number of arcs checked, which is all of them.
+        steep: number of arcs whose potentials differ by more than their weight.
+        excess: the largest difference beyond the weight; 0 where there is none.
+        tolerance: the excess that rounding may cause.
+
+    Examples:
+        >>> Certificate(arcs=4, steep=1, excess=0.5, tolerance=1e-9).holds
+        False
     """
 
     arcs: int
@@ -36,6 +40,7 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
+        """Whether the heuristic is admissible and consistent."""
         return self.excess <= self.tolerance
 
 
@@ -48,8 +53,16 @@ class PotentialHeuristic:
     `certify` checks it in $O(|E|)$; `closed` makes it so.
 
     Args:
-        potentials: `(n, k)`, float64.
-        directed: whether the graph is; otherwise both signs of a potential are used.
+        potentials: `(n, k)` numbers $g_k$ in float64.
+        directed: whether the graph is directed; otherwise both signs of a potential are used.
+
+    Examples:
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
+        >>> heuristic = PotentialHeuristic(np.array([[0.0], [1.0], [3.0], [6.0]]), directed=True)
+        >>> heuristic(np.array([0, 3]), np.array([2, 0]))  # lower bounds of the distances 3 and 4
+        array([3., 0.])
+        >>> heuristic.certify(graph).holds
+        True
     """
 
     potentials: NDArray[np.float64]
@@ -57,16 +70,24 @@ class PotentialHeuristic:
 
     @classmethod
     def of_landmarks(cls, landmarks: Landmarks) -> PotentialHeuristic:
-        """ALT: distances from landmarks, and minus those to them."""
+        """Make the ALT heuristic: distances from landmarks, and minus the distances to them.
+
+        Args:
+            landmarks: their distances.
+        """
         return cls(landmark_potentials(landmarks), landmarks.directed)
 
     @classmethod
     def closed(cls, potentials: ArrayLike, graph: Graph) -> PotentialHeuristic:
-        r"""The largest potentials below the given ones that no arc of the graph is too short for.
+        r"""Lower potentials just enough to make them admissible: the largest ones below them that are.
 
-        $\bar g(v) = \min_u g(u) + D(u, v)$: a shortest-path tree that may start anywhere, at a cost of $g(u)$.  So
-        *any* numbers, learned in any way, become an admissible and consistent heuristic; where they were one
-        already nothing changes.  For an undirected graph both signs hold at once, as D is symmetric.
+        $\bar g(v) = \min_u g(u) + d(u, v)$: a shortest-path tree that may start at any node u, at a cost of $g(u)$.  So
+        *any* numbers, learned in any way, become an admissible and consistent heuristic; potentials that are admissible
+        do not change.  For an undirected graph both signs hold at once, as d is symmetric.
+
+        Args:
+            potentials: `(n, k)` finite numbers.
+            graph: the graph with n nodes.
         """
         from trimetric.graphs.paths.dijkstra_kernels import dijkstra_tree
 
@@ -76,7 +97,7 @@ class PotentialHeuristic:
                 f"potentials: expected a row for each of the {graph.num_nodes:,} nodes, got shape {given.shape}"
             )
         if not np.isfinite(given).all():
-            raise ValueError("potentials: expected finite numbers, got others")
+            raise ValueError("potentials: expected finite numbers, got NaN or infinity")
         arrays = graph.indptr, graph.indices, graph.weights
         columns = [dijkstra_tree(*arrays, np.ascontiguousarray(column)) for column in given.T]
         return cls(np.ascontiguousarray(np.stack(columns, axis=1)), graph.directed)
@@ -85,15 +106,20 @@ class PotentialHeuristic:
 
     @property
     def bytes_per_node(self) -> int:
+        """The memory that the potentials of a node take."""
         return self.potentials.shape[1] * self.potentials.itemsize
 
     def __call__(self, sources: Nodes, targets: Nodes) -> NDArray[np.float64]:
-        """The bounds of pairs."""
+        """Compute the lower bounds of the distances of pairs."""
         difference = self.potentials[targets] - self.potentials[sources]
         return (np.maximum(difference, 0) if self.directed else np.abs(difference)).max(axis=1, initial=0.0)
 
     def certify(self, graph: Graph) -> Certificate:
-        """Check every arc of the graph, for every potential."""
+        """Check every potential on every arc of a graph.
+
+        Args:
+            graph: the graph with a node for each row of `potentials`.
+        """
         if len(self.potentials) != graph.num_nodes:
             raise ValueError(
                 f"graph: expected the {len(self.potentials):,} nodes of this heuristic, got {graph.num_nodes:,}"
@@ -102,7 +128,7 @@ class PotentialHeuristic:
         tails, heads = graph.tails, graph.indices
         for column in self.potentials.T:
             difference = column[heads] - column[tails]
-            # An undirected graph has both arcs of an edge; a heuristic of both signs on a directed one must hold both.
+            # A heuristic that uses both signs must hold for both, also on a directed graph.
             np.maximum(steepest, difference if self.directed else np.abs(difference), out=steepest)
         excess = steepest - graph.weights
         tolerance = ROUNDING * float(np.abs(self.potentials).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""How far predicted distances are off."""
+"""The accuracy of predicted distances."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trimetric.graphs.paths.pair_sampling import MEAN
 
-ROUNDING = 1e-6  # of the mean: what float32 does to an exact bound is no over-estimation
+ROUNDING = 1e-6  # relative to the mean: the rounding of float32 is not an overestimate
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,11 @@ class Accuracy:
     Attributes:
         mse: mean squared error with the distances scaled to mean 50.
         mean_relative_error: mean of |predicted - true| / true, over true distances above 0.
-        over_estimated: part of the pairs that are predicted farther apart than they are.
+        over_estimated: fraction of the pairs that are predicted farther apart than they are.
+
+    Examples:
+        >>> Accuracy.of(np.array([1.0, 3.0]), np.array([1.0, 4.0]))
+        Accuracy(mse=200.0, mean_relative_error=0.125, over_estimated=0.0)
     """
 
     mse: float
@@ -30,7 +34,13 @@ class Accuracy:
     def of(
         cls, predicted: NDArray[np.float64], lengths: NDArray[np.float64], *, scale: float | None = None
     ) -> Accuracy:
-        """Of predictions beside true lengths, in one unit; `scale` makes the mean 50, of these lengths unless given."""
+        """Compare predictions with true lengths.
+
+        Args:
+            predicted: `(pairs,)` predictions.
+            lengths: `(pairs,)` true lengths, in the same unit.
+            scale: the factor that scales distances to mean 50; by default that of `lengths`.
+        """
         factor = MEAN / float(lengths.mean()) if scale is None else scale
         off = predicted - lengths
         positive = lengths > 0

@@ -1,4 +1,4 @@
-"""What landmarks alone say of a distance: the baselines of every model."""
+"""Bounds of distances from landmarks alone: the baselines of every model."""
 
 from __future__ import annotations
 
@@ -15,10 +15,23 @@ PAIRS_AT_ONCE = 1 << 14
 
 
 def landmark_bounds(landmarks: Landmarks, ends: Nodes) -> tuple[Distances, Distances]:
-    r"""The largest lower and the smallest upper bound of the distances of pairs `(n, 2)`.
+    r"""Compute the largest lower and the smallest upper bound of the distances of pairs.
 
-    By the triangle inequality $\max_l \max(D(x, l) - D(y, l), D(l, y) - D(l, x)) \le D(x, y) \le \min_l D(x, l) +
-    D(l, y)$.  The lower bound is a quasimetric itself: a maximum of differences of potentials.
+    By the triangle inequality $\max_l \max(d(x, l) - d(y, l), d(l, y) - d(l, x)) \le d(x, y) \le \min_l d(x, l) +
+    d(l, y)$.  The lower bound is itself a quasimetric: a maximum of differences of potentials.
+
+    Args:
+        landmarks: their distances.
+        ends: `(pairs, 2)` nodes, from and to.
+
+    Returns:
+        `(pairs,)` lower bounds and `(pairs,)` upper bounds.
+
+    Examples:
+        >>> from trimetric.graphs import Graph, landmarks_at
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=False)
+        >>> landmark_bounds(landmarks_at(graph, [0]), np.array([[1, 2], [1, 3]]))  # of the distances 2 and 5
+        (array([2., 3.]), array([4., 5.]))
     """
     lower, upper = np.empty(len(ends)), np.empty(len(ends))
     for first in range(0, len(ends), PAIRS_AT_ONCE):
@@ -33,7 +46,22 @@ def landmark_bounds(landmarks: Landmarks, ends: Nodes) -> tuple[Distances, Dista
 
 @dataclass(frozen=True)
 class AffineBounds:
-    """A + b lower + c upper, fitted by least squares: the best that two numbers a pair can do.  No metric."""
+    """An affine function of both bounds, fitted by least squares: the best that two numbers per pair can do.
+
+    It is not a metric.
+
+    Attributes:
+        constant: the constant term.
+        lower: the factor of the lower bound.
+        upper: the factor of the upper bound.
+
+    Examples:
+        >>> from trimetric.graphs import Graph, landmarks_at
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=False)
+        >>> middle = AffineBounds(constant=0.0, lower=0.5, upper=0.5)
+        >>> middle.predict(landmarks_at(graph, [0]), np.array([[1, 2], [1, 3]]))
+        array([3., 4.])
+    """
 
     constant: float
     lower: float
@@ -41,10 +69,23 @@ class AffineBounds:
 
     @classmethod
     def fit(cls, landmarks: Landmarks, ends: Nodes, distances: Distances) -> AffineBounds:
+        """Fit the function to pairs with known distances.
+
+        Args:
+            landmarks: their distances.
+            ends: `(pairs, 2)` nodes, from and to.
+            distances: `(pairs,)` true distances.
+        """
         lower, upper = landmark_bounds(landmarks, ends)
         design = np.stack([np.ones(len(ends)), lower, upper], axis=1)
         return cls(*np.linalg.lstsq(design, distances)[0].tolist())
 
     def predict(self, landmarks: Landmarks, ends: Nodes) -> Distances:
+        """Predict the distances of pairs.
+
+        Args:
+            landmarks: their distances.
+            ends: `(pairs, 2)` nodes, from and to.
+        """
         lower, upper = landmark_bounds(landmarks, ends)
         return self.constant + self.lower * lower + self.upper * upper

@@ -1,4 +1,4 @@
-"""A model of a graph beside what landmarks alone say, on pairs that neither has seen."""
+"""Comparison of a model of a graph with the bounds of landmarks, on pairs that neither has seen."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from trimetric.graphs.paths.pair_sampling import PairSample
 QUERIES_AT_ONCE = 1 << 13
 FLOAT32 = 4
 MODEL = "model"
-"""the name of the candidate that was trained"""
+"""The name of the candidate that was trained."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way to tell distances.
+    """A way to predict distances.
 
     Attributes:
         name: what it is.
-        accuracy: on the pairs for testing.
-        microseconds: a query, many at a time.
-        bytes_per_node: that it must keep.
+        accuracy: its accuracy on the test pairs.
+        microseconds: time per query, with many at a time.
+        bytes_per_node: memory that it needs for each node.
     """
 
     name: str
@@ -45,9 +45,28 @@ class Candidate:
 
 
 def compare(distance: Distance, points: Tensor, landmarks: Landmarks, sample: PairSample) -> list[Candidate]:
-    """The model `distance` between the points of nodes, and the bounds of the landmarks, on the sample's test pairs.
+    """Compare a model with the bounds of landmarks, on the sample's test pairs.
 
-    The affine fit of the bounds sees the pairs for training.  The model predicts lengths as the graph measures them.
+    The affine fit of the bounds is fitted to the training pairs.
+
+    Args:
+        distance: the trained distance, which predicts lengths in the units of the graph.
+        points: `(n, dim)` points of the nodes.
+        landmarks: their distances.
+        sample: pairs with distances.
+
+    Returns:
+        The model, the lower bound, the upper bound and the affine fit of both.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> from trimetric.graphs import Graph, landmarks_at
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
+        >>> ends, lengths = np.array([[0, 1], [1, 2], [2, 0]]), np.array([1.0, 2.0, 7.0])
+        >>> sample = PairSample(ends=ends, lengths=lengths, test=1, validation=1)
+        >>> candidates = compare(tm.WideMetric(3), torch.randn(4, 3), landmarks_at(graph, [0]), sample)
+        >>> [row.name for row in candidates]
+        ['model', 'landmarks from below', 'landmarks from above', 'affine fit of both']
     """
     ends, lengths = sample.ends[sample.test_rows], sample.lengths[sample.test_rows]
     train = sample.training_rows()
@@ -77,7 +96,11 @@ def predicted(distance: Distance, points: Tensor, ends: Nodes) -> NDArray[np.flo
 
 
 def format_comparison(candidates: Sequence[Candidate]) -> str:
-    """A table for people."""
+    """Format the rows of `compare` as a table.
+
+    Args:
+        candidates: the rows.
+    """
     header = (
         f"{'':<21} {'MSE at mean 50':>14}  {'relative error':>14}  {'too far':>8}  {'us per query':>12}  bytes per node"
     )

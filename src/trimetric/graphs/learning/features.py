@@ -1,4 +1,4 @@
-"""What a network reads of a node: its distances to and from landmarks, clean or as noisy as in the paper."""
+"""Features of nodes: their distances to and from landmarks, clean or as noisy as in the paper."""
 
 from __future__ import annotations
 
@@ -24,17 +24,27 @@ def landmark_features(
     normalize: Literal["feature", "all"] = "feature",
     seed: int = 0,
 ) -> NDArray[np.float32]:
-    """The paper's features, one row per node: 32 landmarks make 128, or 160 where the graph is directed.
+    """Compute the paper's features: 32 landmarks make 128 per node, or 160 where the graph is directed.
 
-    Distances to (and from, where they differ) the landmarks at mean 0 and standard deviation 1, noise from
-    N(0, .2) drawn once for each node, and normally distributed features that say nothing.
+    They are the distances to (and from, where they differ) the landmarks, scaled to mean 0 and standard deviation 1,
+    plus noise from N(0, .2) that is drawn once for each node; and normally distributed features that carry no
+    information.
 
     Args:
         landmarks: their distances.
         noise: standard deviation of the noise; 0 for none.
-        distractors: how many features that say nothing.
-        normalize: each feature by its own mean and deviation, or "all" by those of all distances together.
-        seed: of noise and distractors.
+        distractors: number of features that carry no information.
+        normalize: "feature" scales each feature by its own mean and deviation, "all" by those of all distances.
+        seed: for noise and distractors.
+
+    Returns:
+        `(n, features)` in float32.
+
+    Examples:
+        >>> from trimetric.graphs import Graph, landmarks_at
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=False)
+        >>> landmark_features(landmarks_at(graph, [0]), noise=0, distractors=0).ravel().round(1)
+        array([-1.3, -0.6,  0.6,  1.3], dtype=float32)
     """
     checks.finite_number("noise", noise, above=-1e-300)
     checks.one_of("normalize", normalize, ("feature", "all"))

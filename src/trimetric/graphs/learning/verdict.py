@@ -1,4 +1,4 @@
-"""Whether a model of a graph is worth having, beside bounds that need no training and a table of exact distances."""
+"""Whether a model of a graph is worth having, compared with landmark bounds and a table of exact distances."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from trimetric.graphs.learning.comparison import FLOAT32, MODEL, Candidate
 from trimetric.graphs.paths.shortest_paths import ShortestPaths
 
 AFFORDABLE = 1 << 30
-"""bytes that a table of exact distances may take"""
+"""The largest size of a table of exact distances that is worth considering, in bytes."""
 
 
 @dataclass(frozen=True)
 class ExactTable:
-    """What a table of the exact distances of all pairs would cost.
+    """The cost of a table of the exact distances of all pairs.
 
     Attributes:
-        bytes: of its numbers in float32.
-        seconds: to compute it, one shortest-path tree per node on all cores.
+        bytes: its size in float32.
+        seconds: the time to compute it, one shortest-path tree per node on all cores.
+
+    Examples:
+        >>> ExactTable(bytes=4 * 1000**2, seconds=0.5).bytes
+        4000000
     """
 
     bytes: int
@@ -28,9 +32,13 @@ class ExactTable:
 
     @classmethod
     def measure(cls, paths: ShortestPaths) -> ExactTable:
-        """An estimate from the tree of one node."""
+        """Estimate the cost from the time of one shortest-path tree.
+
+        Args:
+            paths: of the graph in question.
+        """
         nodes, cores = paths.graph.num_nodes, paths.jobs or os.cpu_count() or 1
-        paths.one_to_many(0)  # compiles
+        paths.one_to_many(0)  # compiles, which must not be timed
         start = time.perf_counter()
         paths.one_to_many(0)
         return cls(FLOAT32 * nodes**2, (time.perf_counter() - start) * nodes / min(cores, nodes))
@@ -45,6 +53,11 @@ class Verdict:
         error_ratio: mean squared error of the model over that of `best_bound`.
         exact: cost of the exact distances of all pairs.
         fit_seconds: what sampling and training took.
+
+    Examples:
+        >>> verdict = Verdict("affine fit of both", error_ratio=0.6, exact=ExactTable(4000000, 0.5), fit_seconds=60.0)
+        >>> verdict.beats_bounds, verdict.exact_is_cheaper
+        (True, True)
     """
 
     best_bound: str
@@ -54,7 +67,13 @@ class Verdict:
 
     @classmethod
     def of(cls, candidates: Sequence[Candidate], exact: ExactTable, fit_seconds: float) -> Verdict:
-        """From the rows of `compare`."""
+        """Judge a model by the rows of `compare`.
+
+        Args:
+            candidates: the rows.
+            exact: cost of the exact distances of all pairs.
+            fit_seconds: the time that the model took to train.
+        """
         model = next(row for row in candidates if row.name == MODEL)
         best = min((row for row in candidates if row is not model), key=lambda row: row.accuracy.mse)
         ours, theirs = model.accuracy.mse, best.accuracy.mse

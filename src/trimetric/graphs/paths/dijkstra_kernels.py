@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimetric.graphs.paths.heap import dropped, pushed
+from trimetric.graphs.paths.heap import heap_pop, heap_push
 from trimetric.kernels.machine_code import njit
 
 
 @njit
 def dijkstra_tree(indptr, indices, weights, start):
-    """The lengths of shortest paths where a path may begin at any node v, at a cost of `start[v]` (inf: it may not)."""
+    """Compute shortest-path lengths where a path may start at any node v at a cost of `start[v]` (inf: it may not)."""
     distance = start.copy()
     room = len(indices) + len(start)  # each arc is relaxed once at most
     keys, nodes = np.empty(room), np.empty(room, np.int32)
     size = 0
     for node in range(len(start)):
         if start[node] < np.inf:
-            size = pushed(keys, nodes, size, start[node], node)
+            size = heap_push(keys, nodes, size, start[node], node)
     while size > 0:
         key, node = keys[0], nodes[0]
-        size = dropped(keys, nodes, size)
+        size = heap_pop(keys, nodes, size)
         if key > distance[node]:
             continue
         for arc in range(indptr[node], indptr[node + 1]):
             head, there = indices[arc], key + weights[arc]
             if there < distance[head]:
                 distance[head] = there
-                size = pushed(keys, nodes, size, there, head)
+                size = heap_push(keys, nodes, size, there, head)
     return distance
 
 
@@ -42,10 +42,10 @@ def bidirectional(
     sources,
     targets,
 ):
-    """The lengths of shortest paths of pairs, and how many nodes were settled in all.
+    """Compute the shortest-path lengths of pairs, and count the nodes settled in total.
 
-    The searches from both ends have met when the two nearest open nodes are together no nearer than the best path
-    found.
+    The searches from both ends have met when the keys of the two nearest open nodes add up to no less than the best
+    path found.
     """
     n = len(indptr) - 1
     ahead, behind = np.full(n, np.inf), np.full(n, np.inf)
@@ -64,12 +64,12 @@ def bidirectional(
         ahead[source], behind[target] = 0.0, 0.0
         touched[0], touched[1] = source, target
         count = 2
-        size = pushed(keys, nodes, 0, 0.0, source)
-        back_size = pushed(back_keys, back_nodes, 0, 0.0, target)
+        size = heap_push(keys, nodes, 0, 0.0, source)
+        back_size = heap_push(back_keys, back_nodes, 0, 0.0, target)
         while size > 0 and back_size > 0 and keys[0] + back_keys[0] < best:
             if keys[0] <= back_keys[0]:
                 key, node = keys[0], nodes[0]
-                size = dropped(keys, nodes, size)
+                size = heap_pop(keys, nodes, size)
                 if key > ahead[node]:
                     continue
                 settled += 1
@@ -80,11 +80,11 @@ def bidirectional(
                             touched[count] = head
                             count += 1
                         ahead[head] = there
-                        size = pushed(keys, nodes, size, there, head)
+                        size = heap_push(keys, nodes, size, there, head)
                         best = min(best, there + behind[head])
             else:
                 key, node = back_keys[0], back_nodes[0]
-                back_size = dropped(back_keys, back_nodes, back_size)
+                back_size = heap_pop(back_keys, back_nodes, back_size)
                 if key > behind[node]:
                     continue
                 settled += 1
@@ -95,7 +95,7 @@ def bidirectional(
                             touched[count] = head
                             count += 1
                         behind[head] = there
-                        back_size = pushed(back_keys, back_nodes, back_size, there, head)
+                        back_size = heap_push(back_keys, back_nodes, back_size, there, head)
                         best = min(best, there + ahead[head])
         found[pair] = best
         for i in range(count):

@@ -1,4 +1,4 @@
-"""Ways to compute the lengths of shortest paths of many pairs, all of them exact."""
+"""Engines that compute the shortest-path lengths of many pairs, all of them exact."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ EngineName = Literal["hierarchy", "landmarks", "bidirectional", "scipy"]
 Distances = NDArray[np.float64]
 
 LANDMARKS = 16
-ACTIVE = 6  # landmarks that guide one search: more cost more for each node than they save
+ACTIVE = 6  # landmarks that guide one search: more of them cost more per node than they save
 GUIDED_NODE = 2.5  # times the cost of a node in an unguided search; 2.4 to 2.8 on tori of 216 to 15,625 nodes
-SOURCES_AT_ONCE = 8  # rows of distances that SciPy keeps
+SOURCES_AT_ONCE = 8  # rows of distances that SciPy keeps in memory
 UNITS = (1.0, 0.1, 0.01, 0.001, 0.0001)
-ROUNDING = 1e-12  # of .1 and .001 as binary numbers
-LARGEST = 2**31 - 1  # of the hierarchy's whole numbers
+ROUNDING = 1e-12  # .1 and .001 are not exact as binary numbers
+LARGEST = 2**31 - 1  # the hierarchy computes with 32-bit integers
 
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """`function(*arrays, sources, targets)` gives the distances.
+    """A method prepared for a graph: `function(*arrays, sources, targets)` computes the distances.
 
     Attributes:
-        name: of the method.
-        function: one that can be imported, for workers elsewhere.
-        arrays: what it needs to know of the graph.
-        portable: whether that can be sent to other threads and processes.
+        name: the name of the method.
+        function: an importable function, so that workers elsewhere can run it.
+        arrays: what the function needs to know about the graph.
+        portable: whether `arrays` can be sent to other threads and processes.
     """
 
     name: EngineName
@@ -43,12 +43,23 @@ class Engine:
     portable: bool = True
 
     def distances(self, sources: Nodes, targets: Nodes) -> Distances:
-        # Columns of a matrix would be another type to the compiler, and be compiled for anew.
+        """Compute the distance of each pair.
+
+        Args:
+            sources: the node where each path starts.
+            targets: the node where each path ends.
+        """
+        # Columns of a matrix would be another type to the compiler, which would compile again.
         return self.function(*self.arrays, np.ascontiguousarray(sources), np.ascontiguousarray(targets))
 
 
 def make_engine(name: EngineName, graph: Graph) -> Engine:
-    """The engine of that name, prepared for the graph."""
+    """Prepare an engine for a graph.
+
+    Args:
+        name: which engine.
+        graph: the graph.
+    """
     if name == "hierarchy":
         return hierarchy_engine(graph)
     if name == "landmarks":
@@ -56,16 +67,16 @@ def make_engine(name: EngineName, graph: Graph) -> Engine:
     return bidirectional_engine(graph) if name == "bidirectional" else scipy_engine(graph)
 
 
-def work(engine: Engine, sources: Nodes, targets: Nodes) -> float:
-    """Count what the search for a pair costs, in nodes of an unguided search, on average.
+def count_work(engine: Engine, sources: Nodes, targets: Nodes) -> float:
+    """Count the average cost of the search for a pair, in nodes of an unguided search.
 
-    Unlike a time, it is the same in every run: engines differ in the rounding of their sums, so a choice by the clock
-    would make the distances depend on what else the machine does.
+    Unlike a time, it is the same in every run.  Engines differ in the rounding of their sums, so a choice by time would
+    make the distances depend on what else the machine is doing.
 
     Args:
         engine: "bidirectional" or "landmarks".
-        sources: of the pairs to try.
-        targets: as many.
+        sources: the node where each path starts.
+        targets: the node where each path ends.
     """
     if engine.name == "bidirectional":
         from trimetric.graphs.paths.dijkstra_kernels import bidirectional
@@ -79,34 +90,46 @@ def work(engine: Engine, sources: Nodes, targets: Nodes) -> float:
 
 
 def scipy_engine(graph: Graph) -> Engine:
-    """A whole tree of shortest paths for each source, by SciPy: slow, and what the others are tested against."""
+    """Grow a whole shortest-path tree for each source, by SciPy: slow, and what the others are tested against."""
     return Engine("scipy", _by_scipy, (graph.indptr, graph.indices, graph.weights))
 
 
 def bidirectional_engine(graph: Graph) -> Engine:
-    """Dijkstra's algorithm from both ends."""
+    """Run Dijkstra's algorithm from both ends."""
     optional("numba", needed_for="the engine 'bidirectional'")
     return Engine("bidirectional", _by_both_ends, _both_ways(graph))
 
 
 def landmark_engine(graph: Graph, landmarks: Landmarks | None = None) -> Engine:
-    """The same, guided by the bounds of landmarks (bidirectional ALT); by 16 farthest ones unless given."""
+    """Run Dijkstra's algorithm from both ends, guided by the bounds of landmarks (bidirectional ALT).
+
+    Args:
+        graph: the graph.
+        landmarks: their distances; by default 16 landmarks far from each other.
+    """
     optional("numba", needed_for="the engine 'landmarks'")
     known = landmarks or choose_landmarks(graph, min(LANDMARKS, graph.num_nodes))
     return Engine("landmarks", _by_landmarks, (*_both_ways(graph), landmark_potentials(known), not known.directed))
 
 
 def landmark_potentials(landmarks: Landmarks) -> NDArray[np.float64]:
-    """Numbers g with g(y) - g(x) <= D(x, y): distances from landmarks, and minus those to them where they differ."""
+    """Potentials g, with g(y) - g(x) <= d(x, y): distances from landmarks, and minus those to them where they differ.
+
+    Args:
+        landmarks: their distances.
+
+    Returns:
+        `(n, potentials)` in float64.
+    """
     ahead = landmarks.from_landmarks
     table = np.concatenate([ahead, -landmarks.to_landmarks], axis=1) if landmarks.directed else ahead
     return np.ascontiguousarray(table, np.float64)
 
 
 def hierarchy_engine(graph: Graph) -> Engine:
-    """A customisable contraction hierarchy (RoutingKit): for graphs that small cuts divide, such as road networks.
+    """Build a customizable contraction hierarchy (RoutingKit): for graphs with small cuts, such as road networks.
 
-    Graphs that have no such cuts exhaust the memory.  Weights must be whole multiples of 1, .1, ..., .0001; then the
+    Graphs without small cuts exhaust the memory.  Weights must be integer multiples of 1, .1, ..., .0001; then the
     distances are exact.
     """
     library = optional("routingkit_cch", needed_for="the engine 'hierarchy'")
@@ -123,7 +146,7 @@ def hierarchy_engine(graph: Graph) -> Engine:
 
 
 def whole_units(graph: Graph) -> tuple[NDArray[np.int64], float]:
-    """The weights as whole multiples of a unit; an error where there is none, or where distances would be too large."""
+    """Express the weights as integer multiples of a unit; an error where that is impossible or distances overflow."""
     for unit in UNITS:
         scaled = graph.weights / unit
         whole = np.rint(scaled)
@@ -133,7 +156,7 @@ def whole_units(graph: Graph) -> tuple[NDArray[np.int64], float]:
         raise ValueError(
             f"graph: expected weights that are whole multiples of one of {UNITS} for this engine, got others"
         )
-    # No two nodes are farther apart than the way to node 0 and from there.
+    # No two nodes are farther apart than the path through node 0.
     farthest = next(distances_from(graph, [0], jobs=1)).max() + next(distances_to(graph, [0], jobs=1)).max()
     if not farthest / unit < LARGEST:
         raise ValueError(
@@ -143,7 +166,7 @@ def whole_units(graph: Graph) -> tuple[NDArray[np.int64], float]:
 
 
 def is_road_like(graph: Graph) -> bool:
-    """Few neighbors a node, and a place for each: a network on the ground, which small cuts divide."""
+    """Whether the graph has coordinates and few neighbors per node, as road networks do, which have small cuts."""
     if graph.coordinates is None:
         return False
     arcs = graph.num_arcs if not graph.directed else graph.symmetrize().num_arcs

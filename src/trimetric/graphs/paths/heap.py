@@ -1,4 +1,4 @@
-"""A binary-heap's faster cousin in machine code: four children a node, parallel arrays of keys and nodes.
+"""A heap with four children per node, as parallel arrays of keys and nodes: faster than a binary one.
 
 Needs numba; modules with kernels are imported by the functions that run them.
 """
@@ -12,8 +12,8 @@ optional("numba", needed_for="searching in machine code")
 
 
 @njit
-def pushed(keys, nodes, size, key, node):
-    """Add a node; returns the new size.  There must be room for it."""
+def heap_push(keys, nodes, size, key, node):
+    """Add a node and return the new size.  The arrays must have room for it."""
     i = size
     while i > 0:
         parent = (i - 1) >> 2
@@ -28,8 +28,8 @@ def pushed(keys, nodes, size, key, node):
 
 
 @njit
-def dropped(keys, nodes, size):
-    """Take away the first (`keys[0]`, `nodes[0]`, to be read before); returns the new size."""
+def heap_pop(keys, nodes, size):
+    """Remove the first entry and return the new size.  Read `keys[0]` and `nodes[0]` before."""
     size -= 1
     if size == 0:
         return size

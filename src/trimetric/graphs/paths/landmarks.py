@@ -1,4 +1,4 @@
-"""Landmarks: nodes whose distances to and from all others are known."""
+"""Landmarks: nodes whose distances to and from all other nodes are known."""
 
 from __future__ import annotations
 
@@ -23,8 +23,16 @@ class Landmarks:
 
     Attributes:
         nodes: the landmarks.
-        from_landmarks: `(n, landmarks)`, the distance $D(l, v)$ from landmark l to node v.
-        to_landmarks: $D(v, l)$; the same array where the graph is undirected.
+        from_landmarks: `(n, landmarks)`, the distance $d(l, v)$ from landmark l to node v.
+        to_landmarks: `(n, landmarks)`, the distance $d(v, l)$; the same array where the graph is undirected.
+
+    Examples:
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
+        >>> landmarks = landmarks_at(graph, [0, 2])
+        >>> landmarks.table()[1]  # from node 1: to landmarks 0 and 2, then from them
+        array([9., 2., 1., 8.])
+        >>> landmarks.numbers_per_node
+        4
     """
 
     nodes: Nodes
@@ -33,26 +41,31 @@ class Landmarks:
 
     @property
     def directed(self) -> bool:
+        """Whether distances to and from the landmarks differ."""
         return self.to_landmarks is not self.from_landmarks
 
     numbers_a_node = OldAttribute("numbers_per_node")
 
     @property
     def numbers_per_node(self) -> int:
-        """How many are kept for a node."""
+        """How many distances are kept for each node."""
         return len(self.nodes) * (2 if self.directed else 1)
 
     def table(self) -> NDArray[np.floating]:
-        """One row a node: distances to, then from, the landmarks; once where the graph is undirected.
+        """Return one row per node: the distances to, then from, the landmarks; only one of them where they are equal.
 
-        What `trimetric.LandmarkBound` reads.
+        This is what `trimetric.LandmarkBound` reads.
         """
         if not self.directed:
             return self.from_landmarks
         return np.concatenate([self.to_landmarks, self.from_landmarks], axis=1)
 
     def first(self, count: int) -> Landmarks:
-        """The first few landmarks; those that farthest-point choice took first."""
+        """Keep the first few landmarks, which the farthest-point rule chose first.
+
+        Args:
+            count: how many to keep.
+        """
         ahead = self.from_landmarks[:, :count]
         return Landmarks(
             nodes=self.nodes[:count],
@@ -74,14 +87,19 @@ def choose_landmarks(
     """Choose landmarks and compute their distances by Dijkstra's algorithm.
 
     Args:
-        graph: strongly connected.
-        count: of landmarks.
-        choice: "farthest" takes the node that is farthest from those taken already (in the nearer direction),
-            beginning at the one farthest from a random node; "random" is the paper's text.
-        seed: of what is random.
-        dtype: of the tables; float32 halves them.
-        jobs: trees at a time, see `in_parallel`; farthest ones are chosen one by one.
-        progress: "silent" shows nothing.
+        graph: a strongly connected graph.
+        count: number of landmarks.
+        choice: "farthest" repeatedly takes the node farthest from the landmarks so far (in the nearer direction),
+            starting with the node farthest from a random one; "random" is what the paper's text says.
+        seed: for the random choices.
+        dtype: of the tables; float32 halves their size.
+        jobs: how many trees at a time, see `in_parallel`; only for choice="random".
+        progress: "auto" shows a progress bar, "silent" shows nothing.
+
+    Examples:
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=False)
+        >>> choose_landmarks(graph, 2).from_landmarks.shape
+        (4, 2)
     """
     checks.positive_int("count", count)
     checks.one_of("choice", choice, ("farthest", "random"))
@@ -119,7 +137,22 @@ def landmarks_at(
     jobs: int | None = None,
     progress: Shown = "silent",
 ) -> Landmarks:
-    """The distances to and from the given nodes."""
+    """Compute the distances to and from given nodes.
+
+    Args:
+        graph: the graph.
+        nodes: the landmarks.
+        dtype: of the tables; float32 halves their size.
+        jobs: how many trees at a time, see `in_parallel`.
+        progress: "auto" shows a progress bar, "silent" shows nothing.
+
+    Examples:
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
+        >>> landmarks_at(graph, [0]).from_landmarks.ravel()
+        array([0., 1., 3., 6.])
+        >>> landmarks_at(graph, [0]).to_landmarks.ravel()
+        array([0., 9., 7., 4.])
+    """
     numbers = node_numbers("nodes", nodes, graph)
     ahead, back = _tables(graph, len(numbers), dtype)
     with WorkProgress("landmarks", len(numbers) * (2 if graph.directed else 1), progress) as shown:

@@ -1,4 +1,4 @@
-"""Random pairs of nodes with their distances: what a model of a graph learns from."""
+"""Random pairs of nodes with their distances, from which a model of a graph learns."""
 
 from __future__ import annotations
 
@@ -21,13 +21,21 @@ MEAN = 50.0
 class PairSample:
     """Pairs of different nodes in random order, none of them twice, with exact distances.
 
-    Of a graph whose distances are symmetric no pair is there in both directions.
+    Where distances are symmetric, no pair is there in both directions.
 
     Attributes:
-        ends: `(pairs, 2)`, from and to.
-        lengths: of the shortest paths, as the graph measures them.
-        test: so many at the front are for testing.
-        validation: so many after them are for choosing; the rest is for training.
+        ends: `(pairs, 2)` nodes, from and to.
+        lengths: `(pairs,)` shortest-path lengths, in the units of the graph.
+        test: number of pairs for testing, which come first.
+        validation: number of pairs for validation, which come next; the rest is for training.
+
+    Examples:
+        >>> ends, lengths = np.array([[0, 1], [1, 2], [2, 0]]), np.array([1.0, 2.0, 3.0])
+        >>> sample = PairSample(ends=ends, lengths=lengths, test=1, validation=1)
+        >>> sample.distances  # scaled to mean 50
+        array([25., 50., 75.])
+        >>> sample.ends[sample.training_rows()]
+        array([[2, 0]])
     """
 
     ends: Nodes
@@ -37,34 +45,40 @@ class PairSample:
 
     @cached_property
     def scale(self) -> float:
-        """The factor that makes the mean of all lengths 50."""
+        """The factor that scales the lengths to mean 50."""
         return MEAN / float(self.lengths.mean())
 
     @property
     def distances(self) -> NDArray[np.float64]:
-        """The lengths at mean 50."""
+        """The lengths, scaled to mean 50."""
         return self.lengths * self.scale
 
     @property
     def sigma(self) -> float:
-        """The standard deviation at mean 50."""
+        """The standard deviation of the scaled distances."""
         return float(self.distances.std())
 
     @property
     def largest(self) -> float:
-        """The largest distance at mean 50."""
+        """The largest scaled distance."""
         return float(self.distances.max())
 
     @property
     def test_rows(self) -> slice:
+        """The rows for testing."""
         return slice(0, self.test)
 
     @property
     def validation_rows(self) -> slice:
+        """The rows for validation."""
         return slice(self.test, self.test + self.validation)
 
     def training_rows(self, count: int | None = None) -> slice:
-        """The first `count` pairs for training; smaller sets are parts of larger ones."""
+        """The rows for training.
+
+        Args:
+            count: only the first `count` of them; smaller sets are subsets of larger ones.
+        """
         first = self.test + self.validation
         left = len(self.ends) - first
         if count is not None and not 1 <= count <= left:
@@ -76,10 +90,10 @@ def random_pairs(num_nodes: int, count: int, *, seed: int, unordered: bool = Fal
     """Draw pairs of different nodes uniformly at random, none of them twice.
 
     Args:
-        num_nodes: of the graph.
-        count: of the pairs.
-        seed: of the pairs.
-        unordered: whether a pair and its reverse count as the same, of which only the one drawn first is kept.
+        num_nodes: number of nodes of the graph.
+        count: number of pairs.
+        seed: for the pairs.
+        unordered: whether a pair and its reverse are the same pair; the one drawn first is kept.
 
     Returns:
         `(count, 2)` nodes, from and to.
@@ -106,13 +120,13 @@ def random_pairs(num_nodes: int, count: int, *, seed: int, unordered: bool = Fal
 
 
 def _ends(codes: NDArray[np.int64], num_nodes: int) -> Nodes:
-    """The ordered pairs of different nodes with these numbers."""
+    """Decode numbers of ordered pairs of different nodes."""
     source, other = np.divmod(codes, num_nodes - 1)
     return np.stack([source, other + (other >= source)], axis=1)
 
 
 def _fresh(ends: Nodes, unordered: bool) -> Nodes:
-    """Each pair once, in the order of their first appearance: sorted ones would begin with small numbers."""
+    """Keep each pair once, in order of first appearance: sorted pairs would begin with small node numbers."""
     keys = unordered_keys(ends) if unordered else ends[:, 0] * (ends.max() + 1) + ends[:, 1]
     return ends[np.sort(np.unique(keys, return_index=True)[1])]
 
@@ -126,18 +140,24 @@ def sample_pairs(
     seed: int = 0,
     paths: ShortestPaths | None = None,
 ) -> PairSample:
-    """Random pairs with their distances, as in the paper: 150,000, of which 10,000 for testing.
+    """Draw random pairs and compute their distances, as in the paper: 150,000, of which 10,000 are for testing.
 
-    Where the way back is as long as the way there, no pair is drawn in both directions: the reverse of a pair for
-    testing would tell its distance.
+    Where distances are symmetric, no pair is drawn in both directions: the reverse of a test pair would reveal its
+    distance.
 
     Args:
-        graph: strongly connected.
-        count: of pairs in all.
-        test: for testing.
-        validation: for choosing among models; the paper has none, ours come out of those that are not for testing.
-        seed: of the pairs.
-        paths: how to compute; by default with all cores and without a cache.
+        graph: a strongly connected graph.
+        count: number of pairs in total.
+        test: number of pairs for testing.
+        validation: number of pairs for validation.  The paper has none; ours are taken from those not for testing.
+        seed: for the pairs.
+        paths: how to compute the distances; by default with all cores and without a cache.
+
+    Examples:
+        >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
+        >>> paths = ShortestPaths(graph, engine="scipy", progress="silent")
+        >>> sample_pairs(graph, 12, test=2, validation=2, paths=paths).lengths.mean()
+        np.float64(5.0)
     """
     if test < 0 or validation < 0 or test + validation >= count:
         raise ValueError(f"count: expected more than the {test + validation:,} held out, got {count:,}")

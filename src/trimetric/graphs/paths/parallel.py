@@ -1,4 +1,4 @@
-"""Many calls at the same time: threads of this machine, or whatever joblib was told to use."""
+"""Running calls in parallel: with threads of this machine, or with the joblib backend that the caller chose."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ T = TypeVar("T")
 
 
 def in_parallel(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], *, jobs: int | None) -> Iterator[T]:
-    """`function(*call)` for each call, in order.
+    """Compute `function(*call)` for each call, and yield the results in order.
 
-    Threads by default, as compiled searches hold no lock; inside `joblib.parallel_config(backend="dask")` the calls go
-    to the workers of the cluster, with "loky" to processes.
+    Calls run in threads by default, as compiled searches hold no lock.  Inside `joblib.parallel_config(backend="dask")`
+    they go to the workers of the cluster, with "loky" to processes.
 
     Args:
-        function: one that can be imported, where it is to run elsewhere.
-        calls: its arguments.  Large arrays that are the same object in all calls travel once.
-        jobs: how many at a time; by default what joblib was told, or one for each core.
+        function: an importable function, if it is to run in other processes.
+        calls: the arguments of each call.  Large arrays that are the same object in all calls are sent once.
+        jobs: how many calls at a time; by default what joblib is configured for, or one per core.
     """
     if jobs is None and installed("joblib"):
         told = optional("joblib", needed_for="several jobs").effective_n_jobs(None)

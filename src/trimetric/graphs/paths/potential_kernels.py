@@ -1,19 +1,20 @@
 r"""Bidirectional search guided by potentials (ALT where they are distances of landmarks).
 
-A potential is a number $g(v)$ a node with $g(v) - g(u) \le w(u, v)$ for every arc, so that $g(y) - g(x) \le d(x, y)$.
+A potential is a number $g(v)$ for each node with $g(v) - g(u) \le w(u, v)$ for every arc, so that
+$g(y) - g(x) \le d(x, y)$.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from trimetric.graphs.paths.heap import dropped, pushed
+from trimetric.graphs.paths.heap import heap_pop, heap_push
 from trimetric.kernels.machine_code import njit
 
 
 @njit
-def chosen(potentials, source, target, both_signs, columns, signs, bounds):
-    """Put the potentials with the largest bounds for a pair into `columns` and `signs`; `bounds` is scratch."""
+def choose_potentials(potentials, source, target, both_signs, columns, signs, bounds):
+    """Put the potentials with the largest bounds for a pair into `columns` and `signs`; `bounds` is scratch space."""
     width = potentials.shape[1]
     for j in range(width):
         difference = potentials[target, j] - potentials[source, j]
@@ -30,7 +31,7 @@ def chosen(potentials, source, target, both_signs, columns, signs, bounds):
 
 @njit
 def bound(potentials, here, there, columns, signs):
-    """The largest lower bound of the distance from `here` to `there`, by the chosen potentials."""
+    """The largest lower bound of the distance from `here` to `there` that the chosen potentials give."""
     largest = 0.0
     for i in range(len(columns)):
         j = columns[i]
@@ -40,7 +41,7 @@ def bound(potentials, here, there, columns, signs):
 
 @njit
 def balance(potentials, node, source, target, columns, signs):
-    """Half of what is left to the target less half of what lies behind: one potential for both searches."""
+    """Half the bound to the target minus half the bound from the source: one potential for both searches."""
     ahead = bound(potentials, node, target, columns, signs)
     behind = bound(potentials, source, node, columns, signs)
     return 0.5 * (ahead - behind)
@@ -60,12 +61,12 @@ def guided(
     sources,
     targets,
 ):
-    """The lengths of shortest paths of pairs (NaN where the heap was too small), and how many nodes were settled."""
+    """Compute the shortest-path lengths of pairs (NaN where the heap was too small), and count the nodes settled."""
     n = len(indptr) - 1
     active = min(active, potentials.shape[1])
     columns, signs, bounds = np.empty(active, np.int64), np.empty(active), np.empty(potentials.shape[1])
     ahead, behind, level = np.full(n, np.inf), np.full(n, np.inf), np.full(n, np.nan)
-    # Each arc is relaxed once, but for potentials that rounding made a little too steep; see below.
+    # Each arc is relaxed once, except where rounding made a potential slightly too steep; see below.
     room = 2 * len(indices) + 1
     keys, nodes = np.empty(room), np.empty(room, np.int32)
     back_keys, back_nodes = np.empty(room), np.empty(room, np.int32)
@@ -77,19 +78,19 @@ def guided(
         if source == target:
             found[pair] = 0.0
             continue
-        chosen(potentials, source, target, both_signs, columns, signs, bounds)
+        choose_potentials(potentials, source, target, both_signs, columns, signs, bounds)
         level[source] = balance(potentials, source, source, target, columns, signs)
         level[target] = balance(potentials, target, source, target, columns, signs)
         best = np.inf
         ahead[source], behind[target] = 0.0, 0.0
         touched[0], touched[1] = source, target
         count = 2
-        size = pushed(keys, nodes, 0, level[source], source)
-        back_size = pushed(back_keys, back_nodes, 0, -level[target], target)
+        size = heap_push(keys, nodes, 0, level[source], source)
+        back_size = heap_push(back_keys, back_nodes, 0, -level[target], target)
         while size > 0 and back_size > 0 and keys[0] + back_keys[0] < best:
             if keys[0] - level[source] <= back_keys[0] + level[target]:
                 key, node = keys[0], nodes[0]
-                size = dropped(keys, nodes, size)
+                size = heap_pop(keys, nodes, size)
                 here = ahead[node]
                 if key > here + level[node]:
                     continue
@@ -106,11 +107,11 @@ def guided(
                             touched[count] = head
                             count += 1
                         ahead[head] = there
-                        size = pushed(keys, nodes, size, there + level[head], head)
+                        size = heap_push(keys, nodes, size, there + level[head], head)
                         best = min(best, there + behind[head])
             else:
                 key, node = back_keys[0], back_nodes[0]
-                back_size = dropped(back_keys, back_nodes, back_size)
+                back_size = heap_pop(back_keys, back_nodes, back_size)
                 here = behind[node]
                 if key > here - level[node]:
                     continue
@@ -127,7 +128,7 @@ def guided(
                             touched[count] = head
                             count += 1
                         behind[head] = there
-                        back_size = pushed(back_keys, back_nodes, back_size, there - level[head], head)
+                        back_size = heap_push(back_keys, back_nodes, back_size, there - level[head], head)
                         best = min(best, there + ahead[head])
         found[pair] = best
         for i in range(count):
