@@ -64,7 +64,7 @@ def compare(distance: Distance, points: Tensor, landmarks: Landmarks, sample: Pa
         >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
         >>> ends, lengths = np.array([[0, 1], [1, 2], [2, 0]]), np.array([1.0, 2.0, 7.0])
         >>> sample = PairSample(ends=ends, lengths=lengths, test=1, validation=1)
-        >>> candidates = compare(tm.WideMetric(3), torch.randn(4, 3), landmarks_at(graph, [0]), sample)
+        >>> candidates = compare(tm.NormInduced(tm.Euclidean(3)), torch.randn(4, 3), landmarks_at(graph, [0]), sample)
         >>> [row.name for row in candidates]
         ['model', 'landmarks from below', 'landmarks from above', 'affine fit of both']
     """
