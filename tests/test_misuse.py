@@ -173,7 +173,7 @@ BUILD: dict[str, Case] = {
     ),  # type: ignore
     "distances in float64": (
         lambda: tm.Model(siamese()).distances(x.double(), x),
-        "names: expected the dtype of the wei",
+        "sources: expected the dtype of the wei",
     ),
     "embed a name": (
         lambda: tm.Model(table(), list("abcdef")).embed("a"),

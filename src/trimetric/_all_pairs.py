@@ -17,8 +17,8 @@ from torch.func import functional_call
 from torch.utils.checkpoint import checkpoint
 
 from trimetric._support import checks
-from trimetric.distances import Distance, as_distance
-from trimetric.distances.siamese import Siamese
+from trimetric.distances import Distance, ObjectDistance, as_distance
+from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.kernels.pairs import PairFunction, Projection
 from trimetric.norms import Norm
 
@@ -32,7 +32,7 @@ DistanceFunction = Callable[[Tensor, Tensor], Tensor]
 
 
 def all_pairs(
-    distance: Norm | Distance | Siamese | DistanceFunction,
+    distance: Norm | ObjectDistance | DistanceFunction,
     x: Tensor | np.ndarray,
     y: Tensor | np.ndarray | None = None,
     *,
@@ -68,12 +68,11 @@ def all_pairs(
     given, distance = distance, checked_distance(distance)
     x = checks.as_tensor("x", x, given)
     y = None if y is None else checks.as_tensor("y", y, given)
-    if isinstance(distance, Siamese):
-        for name, objects in (("x", x), ("y", y)):
-            if objects is not None and objects.ndim == 0:
-                raise ValueError(f"{name}: expected objects along the first axis, got shape ()")
-        x, y = distance.encode_rows(x, y)
-        distance = distance.distance
+    if isinstance(distance, ObjectDistance):
+        if not distance.factors_through_points:
+            return _by_definition(distance, x, x if y is None else y)
+        x, y = distance.embed_both(x, y)
+        distance = distance.head
     if torch.is_autocast_enabled(x.device.type):
         dtype = next((p.dtype for p in distance.parameters()), x.dtype) if isinstance(distance, Distance) else x.dtype
         x, y = x.to(dtype), None if y is None or y is x else y.to(dtype)
@@ -83,11 +82,19 @@ def all_pairs(
         return _all_pairs(distance, x, y, budget)
 
 
-def checked_distance(distance: Norm | Distance | Siamese | DistanceFunction) -> Distance | Siamese | DistanceFunction:
+def _by_definition(distance: ObjectDistance, x: Tensor, y: Tensor) -> Tensor:
+    """Ask a distance with a `forward` of its own for each pair."""
+    i, j = (ends.flatten() for ends in torch.meshgrid(torch.arange(len(x)), torch.arange(len(y)), indexing="ij"))
+    i, j = i.to(x.device), j.to(y.device)
+    values = in_chunks(lambda rows, columns: distance(x[rows], y[columns]), i, j, size=PAIRS_AT_ONCE)
+    return values.view(len(x), len(y))
+
+
+def checked_distance(distance: Norm | ObjectDistance | DistanceFunction) -> ObjectDistance | DistanceFunction:
     """A norm as the distance that it induces, a function as one whose values are checked, others as they are."""
     if isinstance(distance, Norm):
         return as_distance("distance", distance)
-    if isinstance(distance, (Distance, Siamese)):
+    if isinstance(distance, ObjectDistance):
         return distance
     if isinstance(distance, type) or not callable(distance):
         got = f"the class {distance.__name__}" if isinstance(distance, type) else type(distance).__name__

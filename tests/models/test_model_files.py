@@ -269,3 +269,12 @@ def test_a_crafted_checkpoint_is_refused(case: str, tmp_path: Path) -> None:
     write_file(file, tensors, state, form=CHECKPOINT)
     with pytest.raises(CheckpointError, match=r"run.safetensors: (is no whole checkpoint|belongs to another)"):
         _trained(file)
+
+
+def test_saving_does_not_change_the_network(tmp_path: Path) -> None:
+    """A table with a `max_norm` rescales the rows that a forward pass reads."""
+    network = tm.Siamese(nn.Embedding(5, 3, max_norm=0.1), tm.Euclidean(3)).train()
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    tm.Model(network, list("abcde")).save(tmp_path / "model.safetensors")
+    assert network.training
+    assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())

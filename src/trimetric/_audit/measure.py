@@ -16,8 +16,7 @@ from trimetric._audit.report import Audit as Audit
 from trimetric._audit.report import Measured
 from trimetric._support import checks
 from trimetric.axioms import NOTHING
-from trimetric.distances import Distance
-from trimetric.distances.siamese import Siamese
+from trimetric.distances import Distance, ObjectDistance
 from trimetric.norms import Norm
 
 # What rounding may do to an exact promise, in units of the last place of the largest distance.
@@ -29,7 +28,7 @@ MIN_PLUS_FLOATS = 1 << 19
 
 @torch.no_grad()
 def audit(
-    distance: Norm | Distance | Siamese | DistanceFunction,
+    distance: Norm | ObjectDistance | DistanceFunction,
     points: Tensor | np.ndarray,
     *,
     require: Sequence[Measured] = (),
@@ -77,7 +76,8 @@ def audit(
     promised = getattr(distance, "axioms", NOTHING)
     given, distance = distance, checked_distance(distance)
     points = checks.as_tensor("points", points, given)
-    numbered = isinstance(distance, Siamese) and not points.is_floating_point()
+    # A distance between vectors refuses numbers of objects itself, when it is asked to embed one.
+    numbered = isinstance(distance, ObjectDistance) and not points.is_floating_point()
     if not numbered:
         checks.finite("points", checks.floating_point("points", points))
     checks.positive_int("max_points", max_points)
@@ -86,7 +86,7 @@ def audit(
     if points.ndim < (1 if numbered else 2) or len(points) == 0:
         raise ValueError(f"points: expected at least one row of a matrix, got shape {tuple(points.shape)}")
     if isinstance(distance, Distance):
-        checks.same_dtype("points", checks.vectors("points", points, distance.dim), distance)
+        distance.embed(points, name="points")
     measure = _exhaustive if len(points) <= max_points else _sampled
     found = measure(distance, points, random_triples=random_triples, seed=seed, max_memory=max_memory)
     rounding = ROUNDING_ULPS * found.eps * found.scale
@@ -145,7 +145,7 @@ class _Found:
 
 
 def _exhaustive(
-    distance: Distance | Siamese | DistanceFunction, points: Tensor, *, max_memory: int | str, **_: int
+    distance: ObjectDistance | DistanceFunction, points: Tensor, *, max_memory: int | str, **_: int
 ) -> _Found:
     matrix = all_pairs(distance, points, max_memory=max_memory)
     excess = _difference(matrix, min_plus_square(matrix))
@@ -166,7 +166,7 @@ def _exhaustive(
 
 
 def _sampled(
-    distance: Distance | Siamese | DistanceFunction,
+    distance: ObjectDistance | DistanceFunction,
     points: Tensor,
     *,
     random_triples: int,
@@ -249,9 +249,7 @@ def _indistinct(points: Tensor, i: Tensor, j: Tensor) -> int:
     return sum(int((flat[a] != flat[b]).any(dim=1).sum()) for a, b in pairs)
 
 
-def _homogeneity_defect(
-    distance: Distance | Siamese | DistanceFunction, points: Tensor, max_memory: int | str
-) -> float:
+def _homogeneity_defect(distance: ObjectDistance | DistanceFunction, points: Tensor, max_memory: int | str) -> float:
     few = points[:HOMOGENEITY_POINTS]
     one = all_pairs(distance, few, max_memory=max_memory)
     # Powers of two scale without rounding, also what cancels on the way to a small distance.

@@ -50,13 +50,12 @@ class Audit:
         import torch
 
         from trimetric._audit.measure import audit
-        from trimetric.cli.queries import head_of
 
         if self.points is not None and not self.random and model.ids is not None and self.points > len(model.ids):
             raise InputError(
                 f"--points: expected at most the {len(model.ids):,} objects of {self.model}, got {self.points}"
             )
-        head, generator = head_of(model), torch.Generator().manual_seed(self.general.seed)
+        head, generator = model.network.head, torch.Generator().manual_seed(self.general.seed)
         if self.random or model.ids is None:
             points = torch.randn(self.points or RANDOM_POINTS, head.dim, generator=generator).to(model.device)
         else:

@@ -14,13 +14,11 @@ from torch import Tensor
 from trimetric._all_pairs import all_pairs
 from trimetric._support.printable import shown
 from trimetric.cli.asked import Asked
-from trimetric.distances import Distance
-from trimetric.distances.siamese import Siamese
+from trimetric.distances.encoder_inputs import FeatureVectors, inputs_of
 from trimetric.files.columns import first_true
 from trimetric.files.errors import InputError
 from trimetric.files.features import FeatureTable
 from trimetric.files.pairs import PairTable
-from trimetric.models.encoders import MLP
 from trimetric.models.model import Model
 
 DISTANCES_AT_ONCE = 1 << 20
@@ -28,17 +26,12 @@ DISTANCES_AT_ONCE = 1 << 20
 Row = tuple[str, ...]
 
 
-def head_of(model: Model) -> Distance:
-    return model.network.distance if isinstance(model.network, Siamese) else model.network
-
-
 def with_features(model: Model, file: Path, features: FeatureTable) -> Model:
     """The same network for other objects."""
     network = model.network
-    if isinstance(network, Siamese) and isinstance(network.encoder, MLP):
-        width = network.encoder.standardize.features
-    elif isinstance(network, Distance):
-        width = network.dim
+    reads = inputs_of(network.reader)
+    if isinstance(reads, FeatureVectors):
+        width = reads.width
     elif model.features is not None:
         width = model.features.shape[1]
     else:
@@ -48,15 +41,9 @@ def with_features(model: Model, file: Path, features: FeatureTable) -> Model:
     return Model(network, features.names, torch.tensor(features.values, dtype=torch.float32), model.notes)
 
 
-@torch.no_grad()
 def listed_pairs(model: Model, pairs: PairTable) -> tuple[NDArray[np.float64], Iterable[list[Row]]]:
     """The predictions for the pairs, and the rows that say so."""
-    points, head = model.embed(), head_of(model)
-    parts = [
-        head(points[part[:, 0]], points[part[:, 1]]).double().cpu()
-        for part in torch.from_numpy(pairs.ends).to(points.device).split(1 << 16)
-    ]
-    predicted = torch.cat(parts).numpy()
+    predicted = model.between_rows(pairs.ends).double().cpu().numpy()
     bad = first_true(~np.isfinite(predicted))
     if bad is not None:
         raise _not_finite(f"{pairs.where(bad)}: ", [pairs.names[i] for i in pairs.ends[bad]], predicted[bad])
@@ -109,7 +96,7 @@ def nearest(model: Model, sources: Asked, targets: Asked, count: int, *, reverse
 
 @torch.no_grad()
 def _blocks(model: Model, sources: Asked, targets: Asked, *, reverse: bool = False) -> Iterator[tuple[slice, Tensor]]:
-    points, head = model.embed(), head_of(model)
+    points, head = model.embed(), model.network.head
     for asked in (sources, targets):
         bad = first_true(~points.isfinite().all(dim=-1).cpu().numpy()[asked.rows])
         if bad is not None:  # it would also spoil the distances of others that are measured with it

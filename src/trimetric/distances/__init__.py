@@ -1,5 +1,6 @@
 from trimetric.distances.band import BandMetric as BandMetric
 from trimetric.distances.base import Distance as Distance
+from trimetric.distances.base import ObjectDistance as ObjectDistance
 from trimetric.distances.calibrated import Calibrated as Calibrated
 from trimetric.distances.combine import Discounted as Discounted
 from trimetric.distances.combine import WideMetric as WideMetric

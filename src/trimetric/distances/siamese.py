@@ -6,21 +6,37 @@ import torch
 from torch import Tensor, nn
 
 from trimetric._support import checks
-from trimetric._support.described import Described
 from trimetric.axioms import Axioms
-from trimetric.distances import Distance, as_distance
-from trimetric.distances.encoder_inputs import unreadable
+from trimetric.distances.base import Distance, ObjectDistance
+from trimetric.distances.batching import OBJECTS_AT_ONCE, distinct_rows, in_chunks
+from trimetric.distances.encoder_inputs import explain_unreadable
+from trimetric.distances.norm_induced import as_distance
 from trimetric.kernels.equal_rows import first_equal_row
 from trimetric.norms import Norm
 
 
-class Siamese(Described):
+class Siamese(ObjectDistance):
     r"""$d(\phi(x), \phi(y))$ for an encoder $\phi$ with output `(..., dim)` and a distance (or norm) on its image.
 
-    The encoder may be any module; what the distance promises holds between the encoded objects, apart
-    from definiteness, as $\phi$ may map two objects to one point, and homogeneity.
+    The encoder may be any module; what the distance promises holds between the encoded objects, except for
+    definiteness, as $\phi$ may map two objects to one point, and homogeneity.
     Inputs of one shape are encoded in one call.  Equal objects get one embedding, even where the encoder
     rounds them differently at different places in a batch: $d(x, x) = 0$ then holds also under a `TollMetric`.
+
+    Args:
+        encoder: a module from objects to points `(..., dim)`.
+        distance: the distance between points; a norm stands for the distance that it induces.
+
+    Examples:
+        >>> import torch
+        >>> import trimetric as tm
+        >>> _ = torch.manual_seed(0)
+        >>> model = tm.Siamese(tm.MLP(3, 8), tm.WideNorm(8))
+        >>> objects = torch.randn(5, 3)
+        >>> model.embed(objects).shape
+        torch.Size([5, 8])
+        >>> model(objects[:2], objects[:2])
+        tensor([0., 0.], grad_fn=<MaxBackward0>)
     """
 
     def __init__(self, encoder: nn.Module, distance: Norm | Distance) -> None:
@@ -31,20 +47,21 @@ class Siamese(Described):
         self.distance = as_distance("distance", distance)
 
     @property
-    def axioms(self) -> Axioms:
+    def axioms(self) -> Axioms:  # type: ignore[override]
+        """What the distance promises, of objects instead of points."""
         return self.distance.axioms.but(definite=False, homogeneous=False, translation_invariant=False, monotone=False)
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         checks.tensor("x", x)
         checks.tensor("y", y)
         if x is y:
-            encoded = self.encoded("x", x)
+            encoded = self._encode("x", x)
             return self.distance(encoded, encoded)
         if x.shape == y.shape and x.dtype == y.dtype and x.ndim > 1:
-            encoded = self.encoded("x", torch.cat([x, y]), shown=x)
+            encoded = self._encode("x", torch.cat([x, y]), shown=x)
             start, end = encoded[: x.shape[0]], encoded[x.shape[0] :]
         else:
-            start, end = self.encoded("x", x), self.encoded("y", y)
+            start, end = self._encode("x", x), self._encode("y", y)
         checks.broadcastable(start, end)
         if _is_batch_of(start, x) and _is_batch_of(end, y) and x.ndim - start.ndim == y.ndim - end.ndim:
             axes = x.ndim - start.ndim + 1  # of one object
@@ -52,29 +69,85 @@ class Siamese(Described):
             end = torch.where(equal.unsqueeze(-1), _with_gradient_of(end, start), end)
         return self.distance(start, end)
 
-    def encoded(self, name: str, objects: Tensor, *, shown: Tensor | None = None) -> Tensor:
+    @property
+    def head(self) -> Distance:
+        """The distance between encoded objects."""
+        return self.distance
+
+    @property
+    def reader(self) -> nn.Module:
+        """The encoder."""
+        return self.encoder
+
+    @property
+    def factors_through_points(self) -> bool:
+        """Whether `forward` is that of this class: a subclass that overrides it is asked for each pair."""
+        return type(self).forward is Siamese.forward
+
+    def embed(self, objects: Tensor, *, name: str = "objects") -> Tensor:
+        """Encode objects; in chunks where no gradient is recorded.
+
+        Args:
+            objects: n objects along the first axis.
+            name: what error messages call them.
+
+        Returns:
+            Their points `(n, dim)`.
+        """
+        checks.tensor(name, objects)
+        if objects.ndim == 0:
+            raise ValueError(f"{name}: expected objects along the first axis, got shape ()")
+        return in_chunks(lambda part: self._encode(name, part), objects, size=OBJECTS_AT_ONCE)
+
+    def between_rows(self, objects: Tensor, start: Tensor, end: Tensor) -> Tensor:
+        """Compute `self(objects[start], objects[end])`, up to rounding, with each object encoded once.
+
+        Args:
+            objects: a table of objects along the first axis.
+            start: the row where each pair starts.
+            end: the row where each pair ends.
+
+        Returns:
+            The distance of each pair.
+        """
+        if not self.factors_through_points:
+            return self._paired_rows(objects, start, end)
+        if len(objects) > 2 * len(start):  # some of them are in no pair
+            objects, start, end = distinct_rows(objects, start, end)
+        return self.head.between_rows(self.embed(objects), start, end)
+
+    def embed_both(self, x: Tensor, y: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Encode two tables of objects, with one point for equal objects.
+
+        Args:
+            x: objects along the first axis.
+            y: more of them; None for those of `x`.
+
+        Returns:
+            The points of both.
+        """
+        if y is None or y is x:
+            encoded = self.embed(x, name="x")
+            encoded = _with_gradient_of(encoded, encoded[first_equal_row(x)])
+            return encoded, encoded
+        start, end = self.embed(x, name="x"), self.embed(y, name="y")
+        if x.shape[1:] != y.shape[1:] or x.dtype != y.dtype:
+            return start, end
+        encoded = torch.cat([start, end])
+        encoded = _with_gradient_of(encoded, encoded[first_equal_row(torch.cat([x, y]))])
+        return encoded[: len(x)], encoded[len(x) :]
+
+    def _encode(self, name: str, objects: Tensor, *, shown: Tensor | None = None) -> Tensor:
         """What the encoder makes of objects; where it cannot read them, an error that says so of `name`."""
         if torch.compiler.is_compiling():
             return self.encoder(objects)
         try:
             return self.encoder(objects)
         except (RuntimeError, TypeError, ValueError, IndexError) as error:
-            reason = unreadable(name, objects if shown is None else shown, self.encoder)
+            reason = explain_unreadable(name, objects if shown is None else shown, self.encoder)
             if reason is None:
                 raise
             raise reason from error
-
-    def encode_rows(self, x: Tensor, y: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The embeddings of the objects along the first axes, each encoded once, and equal ones with one embedding."""
-        if y is None or y is x:
-            encoded = self.encoded("x", x)
-            encoded = _with_gradient_of(encoded, encoded[first_equal_row(x)])
-            return encoded, encoded
-        if x.shape[1:] != y.shape[1:] or x.dtype != y.dtype:
-            return self.encoded("x", x), self.encoded("y", y)
-        encoded = torch.cat([self.encoded("x", x), self.encoded("y", y)])
-        encoded = _with_gradient_of(encoded, encoded[first_equal_row(torch.cat([x, y]))])
-        return encoded[: len(x)], encoded[len(x) :]
 
 
 def _is_batch_of(encoded: Tensor, objects: Tensor) -> bool:

@@ -70,6 +70,11 @@ class MLP(Described):
             layers += [nn.Linear(before, after), _ACTIVATIONS[activation]()]
         self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], checks.positive_int("out_features", out_features)))
 
+    @property
+    def in_features(self) -> int:
+        """The number of features that it reads."""
+        return self.standardize.features
+
     def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
         checks.same_dtype("x", checks.vectors("x", x, self.standardize.features), self)
         x = self.standardize(x)

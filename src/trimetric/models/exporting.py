@@ -13,13 +13,13 @@ from torch import Tensor
 from trimetric._support import checks
 from trimetric._support.atomic import replacing
 from trimetric._support.optional import needing
-from trimetric.distances import Distance
-from trimetric.distances.encoder_inputs import example_objects, unreadable
+from trimetric.distances import Distance, ObjectDistance
+from trimetric.distances.encoder_inputs import example_objects, explain_unreadable
 from trimetric.distances.siamese import Siamese
 from trimetric.models.model import Model
 
 
-def export(model: Model | Siamese | Distance, path: Path | str, *, example: Tensor | None = None) -> Path:
+def export(model: Model | ObjectDistance, path: Path | str, *, example: Tensor | None = None) -> Path:
     """Write the map from two batches of objects to their distances, for batches of any size.
 
     The suffix chooses: `.onnx` (inputs `x` and `y`, output `distance`; needs the extra `onnx`) or `.pt2`
@@ -54,13 +54,13 @@ def export(model: Model | Siamese | Distance, path: Path | str, *, example: Tens
     return file
 
 
-def _check_readable(network: Siamese | Distance, rows: Tensor) -> None:
+def _check_readable(network: ObjectDistance, rows: Tensor) -> None:
     was_training = network.training
     try:
         with torch.no_grad():
             network.eval()(rows[:1], rows[:1])
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        reason = unreadable("example", rows, network.encoder) if isinstance(network, Siamese) else None
+        reason = explain_unreadable("example", rows, network.reader)
         raise reason or ValueError(f"example: expected two objects as the network reads them: {error}") from None
     finally:
         network.train(was_training)
@@ -88,13 +88,11 @@ def _onnx(program: torch.export.ExportedProgram) -> bytes:
         return exported.model_proto.SerializeToString()
 
 
-def _example(model: Model | Siamese | Distance) -> Tensor:
+def _example(model: Model | ObjectDistance) -> Tensor:
     """Objects such as the network reads."""
     if isinstance(model, Model):
         return model.objects()[:2] if model.ids is not None else _example(model.network)
-    if isinstance(model, Distance):
-        return torch.randn(2, model.dim)
-    found = example_objects(model.encoder)
+    found = example_objects(model.reader)
     if found is not None:
         return found
     raise ValueError("example: expected two objects as the encoder reads them, since they cannot be told from it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,8 @@ from torch import Tensor, nn
 from trimetric._support.described import build, layer_differences
 from trimetric._support.printable import shown
 from trimetric._support.tensor_files import CheckpointError, read_file
-from trimetric.distances import Distance
-from trimetric.distances.siamese import Siamese
-from trimetric.models.encoders import MLP
+from trimetric.distances import ObjectDistance
+from trimetric.distances.encoder_inputs import ObjectNumbers, inputs_of
 
 FORMAT = "trimetric-model-1"
 PREFIX = "network."
@@ -22,7 +22,7 @@ PROBED = 8  # objects, whose distances are compared after a save
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
-def read_network(file: Path) -> tuple[Siamese | Distance, dict[str, Tensor], dict[str, Any]]:
+def read_network(file: Path) -> tuple[ObjectDistance, dict[str, Tensor], dict[str, Any]]:
     """The network of a model file, and all tensors and plain data of the file.
 
     Nothing is built before it is known that the file has weights of just its shapes, so that a small file cannot ask
@@ -46,7 +46,7 @@ def read_network(file: Path) -> tuple[Siamese | Distance, dict[str, Tensor], dic
         check_finite(tensors)
     except ValueError as error:
         raise CheckpointError(f"{file}: {error}") from None
-    if not isinstance(network, (Siamese, Distance)):
+    if not isinstance(network, ObjectDistance):
         raise CheckpointError(f"{file}: expected a Siamese or a Distance in it, got {type(network).__name__}")
     return network, tensors, state
 
@@ -89,24 +89,7 @@ def _fill(network: nn.Module, weights: dict[str, Tensor]) -> None:
     network.load_state_dict(weights)
 
 
-def first_layer(network: Siamese | Distance) -> nn.Module:
-    """What reads the objects, as far as it can be told: of a Sequential, its first layer."""
-    layer: nn.Module = network.encoder if isinstance(network, Siamese) else network
-    while isinstance(layer, nn.Sequential) and len(layer):
-        layer = layer[0]
-    return layer
-
-
-def width_read(layer: nn.Module) -> int | None:
-    """The last axis of what a first layer reads, where it can be told."""
-    if isinstance(layer, Distance):
-        return layer.dim
-    if isinstance(layer, MLP):
-        return layer.standardize.features
-    return layer.in_features if isinstance(layer, nn.Linear) else None
-
-
-def check_same(network: Siamese | Distance, again: Siamese | Distance, objects: Tensor | None) -> None:
+def check_same(network: ObjectDistance, again: ObjectDistance, objects: Tensor | None) -> None:
     """Refuse a network that came back from its file as another function.
 
     Compared are all weights, the arguments of all layers of torch, and a few distances: of `objects`, or of random ones
@@ -125,10 +108,12 @@ def check_same(network: Siamese | Distance, again: Siamese | Distance, objects: 
         if name not in its or mine[name].dtype != its[name].dtype or not torch.equal(mine[name], its[name])
     ]
     differ += layer_differences(network, again)
+    # A forward pass may change weights: an Embedding with a `max_norm` rescales the rows that it reads.
+    network, again = copy.deepcopy(network).eval(), again.eval()
     points = _random_points(network)
-    if not differ and not _same_answers(_head(network), _head(again), points):
+    if not differ and not _same_answers(network.head, again.head, points):
         differ.append("its distance gives other values for the same points")
-    objects = _guessed_objects(network, points.dtype) if objects is None else objects
+    objects = _guessed_objects(network, points) if objects is None else objects
     if not differ and objects is not None and not _same_answers(network, again, objects):
         differ.append("it gives other distances for the same objects")
     if differ:
@@ -138,25 +123,22 @@ def check_same(network: Siamese | Distance, again: Siamese | Distance, objects: 
         )
 
 
-def _head(network: Siamese | Distance) -> Distance:
-    return network.distance if isinstance(network, Siamese) else network
-
-
-def _random_points(network: Siamese | Distance) -> Tensor:
+def _random_points(network: ObjectDistance) -> Tensor:
     weight = next((value for value in network.state_dict().values() if value.is_floating_point()), torch.empty(0))
-    return _random((PROBED, _head(network).dim)).to(weight.device, weight.dtype)
+    return _random((PROBED, network.head.dim)).to(weight.device, weight.dtype)
 
 
 def _random(shape: tuple[int, ...]) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
-def _guessed_objects(network: Siamese | Distance, dtype: torch.dtype) -> Tensor | None:
-    layer = first_layer(network)
-    if isinstance(layer, nn.Embedding):
-        return torch.arange(min(PROBED, layer.num_embeddings), device=layer.weight.device)
-    width = width_read(layer)
-    return None if width is None else _random((PROBED, width)).to(_random_points(network).device, dtype)
+def _guessed_objects(network: ObjectDistance, like: Tensor) -> Tensor | None:
+    reads = inputs_of(network.reader)
+    if reads is None:
+        return None
+    if isinstance(reads, ObjectNumbers):
+        return torch.arange(min(PROBED, reads.count), device=like.device)
+    return _random((PROBED, reads.width)).to(like)
 
 
 def _same_answers(one: nn.Module, other: nn.Module, x: Tensor) -> bool:
@@ -174,13 +156,7 @@ def _same_answers(one: nn.Module, other: nn.Module, x: Tensor) -> bool:
 
 @torch.no_grad()
 def _answer(network: nn.Module, x: Tensor) -> Tensor:
-    training = [module for module in network.modules() if module.training]
-    network.eval()
-    try:
-        # A seed of its own, for a layer that is random even now; the layers may write to what they read.
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            return network(x[:-1].clone(), x[1:].clone())
-    finally:
-        for module in training:
-            module.training = True
+    # A seed of its own, for a layer that is random even now; the layers may write to what they read.
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return network(x[:-1].clone(), x[1:].clone())

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from trimetric._all_pairs import all_pairs
@@ -18,8 +18,9 @@ from trimetric._support.described import describe
 from trimetric._support.printable import shown
 from trimetric._support.tensor_files import CheckpointError, write_file
 from trimetric.axioms import Axioms
-from trimetric.distances import Distance
-from trimetric.distances.siamese import Siamese
+from trimetric.distances import ObjectDistance
+from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
+from trimetric.distances.encoder_inputs import FeatureVectors, ObjectNumbers, inputs_of
 from trimetric.models.encoders import MLP as _MLP  # noqa: F401  (a file may name any class of the package)
 from trimetric.models.files import (
     FORMAT,
@@ -27,13 +28,9 @@ from trimetric.models.files import (
     PROBED,
     check_finite,
     check_same,
-    first_layer,
     read_network,
     skeleton,
-    width_read,
 )
-
-QUERY_BATCH = 16384
 
 
 @dataclass
@@ -49,14 +46,14 @@ class Model:
         places: coordinates of the known objects, by which others are found; the network does not read them.
     """
 
-    network: Siamese | Distance
+    network: ObjectDistance
     ids: Sequence[str] | None = None
     features: Tensor | None = None
     notes: dict[str, Any] = field(default_factory=dict)
     places: Tensor | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.network, (Siamese, Distance)):
+        if not isinstance(self.network, ObjectDistance):
             raise TypeError(f"network: expected a Siamese or a Distance, got {type(self.network).__name__}")
         if not isinstance(self.notes, dict):
             raise TypeError(f"notes: expected a dictionary, got {type(self.notes).__name__}")
@@ -75,13 +72,13 @@ class Model:
         self._check_rows("places", self.places, width=2)
         if self.places is not None and self.places.ndim != 2:
             raise ValueError(f"places: expected shape (n, 2), got {tuple(self.places.shape)}")
-        layer = first_layer(self.network)
-        self._check_rows("features", self.features, width=width_read(layer))
-        if self.features is None and isinstance(layer, nn.Embedding) and layer.num_embeddings != len(self.ids):
+        reads = inputs_of(self.network.reader)
+        self._check_rows("features", self.features, width=reads.width if isinstance(reads, FeatureVectors) else None)
+        if self.features is None and isinstance(reads, ObjectNumbers) and reads.count != len(self.ids):
             raise ValueError(
-                f"ids: expected {layer.num_embeddings}, one for each row of the encoder's table, got {len(self.ids)}"
+                f"ids: expected {reads.count}, one for each row of the encoder's table, got {len(self.ids)}"
             )
-        if self.features is None and width_read(layer) is not None:
+        if self.features is None and isinstance(reads, FeatureVectors):
             raise ValueError(f"features: expected what the network reads for each of the {len(self.ids)} ids, got None")
 
     def _check_rows(self, name: str, value: Tensor | None, *, width: int | None) -> None:
@@ -121,25 +118,50 @@ class Model:
 
     @torch.no_grad()
     def embed(self, names: Sequence[str] | Tensor | None = None) -> Tensor:
-        """The points of objects in the space of the distance, each encoded once."""
-        objects = self.objects(names)
-        if not isinstance(self.network, Siamese):
-            return objects
-        self.network.eval()
-        parts = [self.network.encoded("names", part) for part in objects.split(QUERY_BATCH)]
-        return torch.cat(parts) if parts else self.network.encoder(objects)
+        """Compute the points of objects in the space of the distance, each once.
+
+        Args:
+            names: the names of known objects, all of them by default; or a tensor or NumPy array of objects as the
+                network reads them.
+
+        Returns:
+            The points `(n, dim)`.
+        """
+        return self.network.eval().embed(self.objects(names), name="names")
 
     @torch.no_grad()
     def distances(self, sources: Sequence[str] | Tensor, targets: Sequence[str] | Tensor) -> Float[Tensor, " n"]:
-        """The distance from each source to the target at its place."""
+        """Compute the distance from each source to the target in its place.
+
+        Args:
+            sources: n names of known objects, or n objects as the network reads them.
+            targets: as many of them.
+
+        Returns:
+            The n distances.
+        """
         for name, given in (("sources", sources), ("targets", targets)):
             if isinstance(given, str) or not isinstance(given, (Sequence, Tensor, np.ndarray)):
                 raise TypeError(f"{name}: expected a sequence of names, a tensor or a NumPy array, got {given!r}")
         if len(sources) != len(targets):
             raise ValueError(f"targets: expected {len(sources)}, as many as sources, got {len(targets)}")
-        head = self.network.distance if isinstance(self.network, Siamese) else self.network
-        pairs = zip(self.embed(sources).split(QUERY_BATCH), self.embed(targets).split(QUERY_BATCH), strict=True)
-        return torch.cat([head(x, y) for x, y in pairs]) if len(sources) else torch.empty(0)
+        if not len(sources):
+            return torch.empty(0)
+        x, y = self._readable("sources", sources), self._readable("targets", targets)
+        return in_chunks(self.network, x, y, size=PAIRS_AT_ONCE)
+
+    @torch.no_grad()
+    def between_rows(self, pairs: Int[Tensor, "n 2"] | np.ndarray) -> Float[Tensor, " n"]:
+        """Compute the distances of pairs of known objects, each object embedded once.
+
+        Args:
+            pairs: source and target of each pair, as row numbers of `ids`.
+
+        Returns:
+            The n distances.
+        """
+        rows = checks.as_tensor("pairs", pairs).to(self.device)
+        return self.network.eval().between_rows(self.objects(), rows[:, 0], rows[:, 1])
 
     @torch.no_grad()
     def all_pairs(
@@ -149,11 +171,26 @@ class Model:
         *,
         max_memory: int | str = "256MiB",
     ) -> Float[Tensor, "n m"]:
-        """The distances from all sources to all targets; of all known objects by default."""
-        head = self.network.distance if isinstance(self.network, Siamese) else self.network
-        x = self.embed(sources)
-        y = x if targets is None else self.embed(targets)
-        return all_pairs(head, x, y, max_memory=max_memory)
+        """Compute the distances from all sources to all targets.
+
+        Args:
+            sources: names of known objects, all of them by default; or objects as the network reads them.
+            targets: as `sources`, which are the default.
+            max_memory: as for `trimetric.all_pairs`.
+
+        Returns:
+            The distances, one row for each source.
+        """
+        x = self._readable("sources", sources)
+        y = None if targets is None else self._readable("targets", targets)
+        return all_pairs(self.network, x, y, max_memory=max_memory)
+
+    def _readable(self, name: str, given: Sequence[str] | Tensor | None) -> Tensor:
+        """What the network reads for objects, in evaluation mode; tried with one, so that errors are about `name`."""
+        objects = self.objects(given)
+        if self.network.eval().factors_through_points:
+            self.network.embed(objects[:1], name=name)
+        return objects
 
     def save(self, path: Path | str) -> Path:
         """Write all of it to one safetensors file, the architecture as JSON; wholly or not at all.

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from trimetric._support import checks
 from trimetric._support.progress import Shown
-from trimetric.distances import Distance
-from trimetric.distances.encoder_inputs import unreadable, weighted_layer
+from trimetric.distances import Distance, ObjectDistance
+from trimetric.distances.encoder_inputs import ObjectNumbers, explain_unreadable, inputs_of
 from trimetric.distances.siamese import Siamese
 from trimetric.training.config import TrainingConfig
 from trimetric.training.losses import CustomLoss
@@ -109,16 +109,15 @@ def check_models(models: object) -> None:
 
 
 @torch.no_grad()
-def check_readable(model: nn.Module, data: PairData) -> None:
+def check_readable(model: ObjectDistance, data: PairData) -> None:
     """Predict one pair, with the largest index, so that objects which the encoder cannot read are named as such."""
-    indexed = isinstance(data.pairs, Tensor)
     row = int(data.pairs.amax(dim=1).argmax()) if isinstance(data.pairs, Tensor) else 0
     training = model.training
     try:
         with torch.random.fork_rng(devices=[]):
             predicted = data.predict(model.eval(), torch.tensor([row]))
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        raise _reason(model, data, indexed=indexed) or error from error
+        raise _explain(model, data) or error from error
     finally:
         model.train(training)
     if math.isnan(float(predicted)):
@@ -127,17 +126,13 @@ def check_readable(model: nn.Module, data: PairData) -> None:
         )
 
 
-def _reason(model: nn.Module, data: PairData, *, indexed: bool) -> Exception | None:
-    if not isinstance(model, Siamese):
-        if indexed and data.objects is None:
-            return ValueError("objects: expected one row for each object, as a distance cannot read indices, got None")
-        return None
-    if not indexed:
-        reasons = (unreadable(f"pairs[{i}]", end, model.encoder) for i, end in enumerate(data.pairs))
+def _explain(model: ObjectDistance, data: PairData) -> Exception | None:
+    if not isinstance(data.pairs, Tensor):
+        reasons = (explain_unreadable(f"pairs[{i}]", end, model.reader) for i, end in enumerate(data.pairs))
         return next((reason for reason in reasons if reason is not None), None)
     if data.objects is not None:
-        return unreadable("objects", data.objects, model.encoder)
-    if isinstance(weighted_layer(model.encoder), nn.Embedding):
-        return unreadable("pairs", data.pairs, model.encoder)  # type: ignore[arg-type]
-    what = f"the encoder ({type(model.encoder).__name__})"
+        return explain_unreadable("objects", data.objects, model.reader)
+    if isinstance(inputs_of(model.reader, guess=True), ObjectNumbers):
+        return explain_unreadable("pairs", data.pairs, model.reader)
+    what = "a distance" if model.reader is model.head else f"the encoder ({type(model.reader).__name__})"
     return ValueError(f"objects: expected one row for each object, as {what} cannot read indices, got None")

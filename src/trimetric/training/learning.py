@@ -8,14 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 import trimetric
 from trimetric._audit import Audit
 from trimetric._support.pair_splits import PairSplit, hold_out
 from trimetric._support.progress import Shown
-from trimetric.distances import Distance
 from trimetric.kernels.equal_rows import first_equal_row
 from trimetric.models.encoders import MLP
 from trimetric.models.heads import HeadName
@@ -28,8 +27,6 @@ from trimetric.training.named_pairs import checked_lengths, feature_rows, number
 from trimetric.training.pair_errors import PairErrors
 from trimetric.training.recipes import Log, announce, audit_some, check_finite_weights, say_nothing
 from trimetric.training.schedules import ScheduleName
-
-PREDICTED_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -189,10 +186,10 @@ def learn_pairs(
     check_finite_weights(network, checkpoint)
 
     model = Model(network.eval(), ids, objects)
-    points, judged = model.embed(), watched if len(watched) else kept
+    judged = watched if len(watched) else kept
     finite = lengths[kept][np.isfinite(lengths[kept])]
     errors = PairErrors.measure(
-        _predictions(network.distance, points, rows[judged]),
+        model.between_rows(rows[judged]).double().cpu().numpy(),
         lengths[judged],
         mean=float(finite.mean()) if len(finite) else float("nan"),
     )
@@ -222,11 +219,5 @@ def learn_pairs(
         split=split,
         errors=errors,
         errors_on=errors_on,
-        audit=audit_some(network.distance, points, seed=seed),
+        audit=audit_some(network.head, model.embed(), seed=seed),
     )
-
-
-@torch.no_grad()
-def _predictions(distance: Distance, points: Tensor, ends: Tensor) -> NDArray[np.float64]:
-    parts = [distance(points[part[:, 0]], points[part[:, 1]]) for part in ends.split(PREDICTED_AT_ONCE)]
-    return torch.cat(parts).double().cpu().numpy()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from trimetric._support import checks
-from trimetric.distances.siamese import Siamese
+from trimetric.distances import ObjectDistance
+from trimetric.distances.batching import PAIRS_AT_ONCE, distinct_rows, in_chunks
 
 ArrayOrTensor = Tensor | np.ndarray
 # Either indices (n, 2) into objects, or the two ends themselves.
@@ -60,43 +60,26 @@ class PairData:
     def __len__(self) -> int:
         return len(self.targets)
 
-    def predict(self, model: nn.Module, batch: Tensor) -> Tensor:
-        """The distances that a model gives the pairs of these row numbers."""
+    def predict(self, model: ObjectDistance, batch: Tensor) -> Tensor:
+        """Predict the distances of the pairs of these row numbers; with indices each object is encoded once."""
         return self.predictor(model)(batch)
 
-    def predict_all(self, model: nn.Module, batch_size: int) -> Tensor:
-        """The distances of all pairs, so many at a time; each object that they have is encoded once."""
-        batches = torch.arange(len(self)).split(batch_size)
-        if not isinstance(self.pairs, Tensor) or not isinstance(model, Siamese):
-            return torch.cat([self.predict(model, batch) for batch in batches])
-        ids, ends = torch.unique(self.pairs, return_inverse=True)
-        points = PairData(ends, self.targets, model.encoder(ids if self.objects is None else self.objects[ids]))
-        return torch.cat([points.predict(model.distance, batch) for batch in batches])
+    def predictor(self, model: ObjectDistance, wrap: Callable[[Callable], Callable] | None = None) -> Predictor:
+        """Make the function from row numbers to predicted distances.
 
-    def predictor(self, model: nn.Module, wrap: Callable[[Callable], Callable] | None = None) -> Predictor:
-        """The function from row numbers to predicted distances.  `wrap` is put around each part that is a network."""
+        Args:
+            model: what predicts them.
+            wrap: put around the network, such as `CompiledOrEager`.
+
+        Returns:
+            The function.  Without gradients it works in chunks, so that row numbers of all pairs may be given at once.
+        """
         wrap = wrap or (lambda function: function)
-        if not isinstance(self.pairs, Tensor):
-            x, y = self.pairs
-            network = wrap(model)
-            return lambda batch: network(x[batch], y[batch])
-        encoder = wrap(model.encoder) if isinstance(model, Siamese) else None
-        head: Any = model.distance if isinstance(model, Siamese) else model
-
-        def between(rows: Tensor, start: Tensor, end: Tensor) -> Tensor:
-            if len(rows) < len(start):
-                return head.between_rows(rows, start, end)
-            return head(rows[start], rows[end])
-
-        distance = wrap(between)
-
-        def predicted(batch: Tensor) -> Tensor:
-            ids, ends = torch.unique(self.pairs[batch], return_inverse=True)
-            rows = ids if self.objects is None else self.objects[ids]
-            rows = rows if encoder is None else encoder(rows)
-            return distance(rows, ends[:, 0], ends[:, 1])
-
-        return predicted
+        if isinstance(self.pairs, Tensor):
+            pairs, between = self.pairs, wrap(model.between_rows)
+            return lambda batch: between(*distinct_rows(self.objects, *pairs[batch].unbind(1)))
+        (x, y), network = self.pairs, wrap(model)
+        return lambda batch: in_chunks(lambda rows: network(x[rows], y[rows]), batch, size=PAIRS_AT_ONCE)
 
     def fingerprint(self) -> str:
         """Tells whether a checkpoint belongs to the same data."""

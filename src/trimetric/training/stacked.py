@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state
 
-from trimetric.distances.siamese import Siamese
+from trimetric.distances import ObjectDistance
+from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.training.config import TrainingConfig
 from trimetric.training.pairs import PairData
-from trimetric.training.trainee import EVALUATION_BATCH, PREDICTION_BATCH, Trainee, loss_of, squared_errors
+from trimetric.training.trainee import Trainee, loss_of, squared_errors
 
 
 class Stack(Trainee):
     """Several models of one architecture, each with pairs of its own, in one vectorised computation."""
 
-    def __init__(self, models: Sequence[nn.Module], data: Sequence[PairData], config: TrainingConfig) -> None:
+    def __init__(self, models: Sequence[ObjectDistance], data: Sequence[PairData], config: TrainingConfig) -> None:
         self.models, self.data = models, _StackedPairs(data)
         self.loss = loss_of(config)
+        self.pairs_at_once = max(1, PAIRS_AT_ONCE // len(models))  # all members measure theirs together
         for model in models:
             model.train()
         stacked, self.buffers = stack_module_state(list(models))  # type: ignore[arg-type]
@@ -33,28 +34,13 @@ class Stack(Trainee):
         return self.loss(predicted, targets).mean(dim=1)
 
     def errors(self, data: Sequence[PairData]) -> list[float]:
-        stacked, members = _StackedPairs(data), len(self.models)
-        total = torch.zeros(members, dtype=torch.float64)
-        for chunk in torch.arange(len(data[0])).split(max(1, EVALUATION_BATCH // members)):
-            total += squared_errors(*self._predict(stacked, chunk.expand(members, -1)))
-        return (total / len(data[0])).tolist()
+        return (squared_errors(*self._predict(_StackedPairs(data), self._all_rows(data))) / len(data[0])).tolist()
 
     def predictions(self, data: Sequence[PairData]) -> Tensor:
-        stacked, members, state = _StackedPairs(data), len(self.models), self.parameters | self.fixed
-        model, objects = self.models[0], stacked.objects
-        chunks = torch.arange(len(data[0])).split(max(1, PREDICTION_BATCH // members))
-        if objects is None or not isinstance(model, Siamese):
-            return torch.cat([self._predict(stacked, chunk.expand(members, -1))[0] for chunk in chunks], dim=1)
-        encoder, distance = model.encoder, model.distance
-        embed = _vmapped(lambda values, objects: functional_call(encoder, values, (objects,)), (0, None))
-        points = embed(_below("encoder.", state), objects)
+        return self._predict(_StackedPairs(data), self._all_rows(data))[0]
 
-        def measured(values: dict[str, Tensor], points: Tensor, x: Tensor, y: Tensor) -> Tensor:
-            return functional_call(distance, values, (points.index_select(0, x), points.index_select(0, y)))
-
-        ends = [stacked.rows(chunk.expand(members, -1))[:2] for chunk in chunks]
-        call, own = _vmapped(measured, (0, 0, 0, 0)), _below("distance.", state)
-        return torch.cat([call(own, points, x, y) for x, y in ends], dim=1)
+    def _all_rows(self, data: Sequence[PairData]) -> Tensor:
+        return torch.arange(len(data[0])).expand(len(self.models), -1)
 
     def set_targets(self, targets: Tensor) -> None:
         self.data.targets = targets
@@ -62,16 +48,18 @@ class Stack(Trainee):
     def _predict(self, data: _StackedPairs, batches: Tensor) -> tuple[Tensor, Tensor]:
         """Predictions and targets (members, batch)."""
         x, y, targets = data.rows(batches)
-        state = self.parameters | self.fixed
-        if data.objects is None or not data.encode_all(batches.shape[1]):
-            x, y = (x, y) if data.objects is None else (data.objects[x], data.objects[y])
-            call = _vmapped(lambda values, x, y: functional_call(self.models[0], values, (x, y)), (0, 0, 0))
-            return call(state, x, y), targets
-
-        def embedded(values: dict[str, Tensor], objects: Tensor, x: Tensor, y: Tensor) -> Tensor:
-            return functional_call(_ByNumber(self.models[0]), _prefixed(values), (objects, x, y))
-
-        return _vmapped(embedded, (0, None, 0, 0))(state, data.objects, x, y), targets
+        objects, state = (
+            data.objects,
+            {f"model.{name}": value for name, value in (self.parameters | self.fixed).items()},
+        )
+        # The pairs of the members differ, and so do their objects: all of them are embedded, or each pair is measured.
+        if objects is not None and len(objects) <= 2 * batches.shape[1] and self.models[0].factors_through_points:
+            network = _ByNumber(self.models[0], self.pairs_at_once)
+            call = _vmapped(lambda values, x, y: functional_call(network, values, (objects, x, y)), (0, 0, 0))
+        else:
+            network = _Paired(self.models[0], objects, self.pairs_at_once)
+            call = _vmapped(lambda values, x, y: functional_call(network, values, (x, y)), (0, 0, 0))
+        return call(state, x, y), targets
 
     def of_member(self, value: Tensor, member: int) -> Tensor:
         return value[member]
@@ -98,17 +86,29 @@ class Stack(Trainee):
 
 
 class _ByNumber(nn.Module):
-    """Encodes all objects once, then measures pairs of them by number."""
+    """Embeds all objects once, then measures pairs of them by number."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: ObjectDistance, pairs_at_once: int) -> None:
         super().__init__()
-        self.model = model
+        self.model, self.pairs_at_once = model, pairs_at_once
 
     def forward(self, objects: Tensor, x: Tensor, y: Tensor) -> Tensor:
-        head: Any = self.model
-        if isinstance(self.model, Siamese):
-            objects, head = self.model.encoder(objects), self.model.distance
-        return head(objects[x], objects[y])
+        points, head = self.model.embed(objects), self.model.head
+        return in_chunks(lambda x, y: head(points[x], points[y]), x, y, size=self.pairs_at_once)
+
+
+class _Paired(nn.Module):
+    """Measures pairs, given by number where there are objects."""
+
+    def __init__(self, model: ObjectDistance, objects: Tensor | None, pairs_at_once: int) -> None:
+        super().__init__()
+        self.model, self.objects, self.pairs_at_once = model, objects, pairs_at_once
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        return in_chunks(self._measure, x, y, size=self.pairs_at_once)
+
+    def _measure(self, x: Tensor, y: Tensor) -> Tensor:
+        return self.model(x, y) if self.objects is None else self.model(self.objects[x], self.objects[y])
 
 
 class _StackedPairs:
@@ -130,18 +130,6 @@ class _StackedPairs:
         ends = [end[batches] if self.shared else end[members, batches] for end in self.ends]
         return [*ends, self.targets[batches] if self.targets.ndim == 1 else self.targets[members, batches]]
 
-    def encode_all(self, batch: int) -> bool:
-        """Whether all objects are fewer than the ends of a batch."""
-        return self.objects is not None and len(self.objects) <= 2 * batch
-
 
 def _vmapped(function: Callable[..., Tensor], in_dims: tuple[int | None, ...]) -> Callable[..., Tensor]:
     return torch.func.vmap(function, in_dims=in_dims, randomness="different")
-
-
-def _below(prefix: str, values: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
-
-
-def _prefixed(values: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {f"model.{name}": value for name, value in values.items()}

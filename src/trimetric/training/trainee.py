@@ -10,15 +10,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from trimetric.distances import Calibrated
+from trimetric.distances import Calibrated, ObjectDistance
 from trimetric.training.compilation import CompiledOrEager
 from trimetric.training.config import TrainingConfig
 from trimetric.training.losses import CustomLoss, Loss, make_loss
 from trimetric.training.pairs import PairData
 from trimetric.training.processes import Processes
-
-EVALUATION_BATCH = 4096
-PREDICTION_BATCH = 1024  # small, so that what a head makes of it stays in cache
 
 
 class Trainee(ABC):
@@ -83,7 +80,7 @@ class Single(Trainee):
 
     def __init__(
         self,
-        model: nn.Module,
+        model: ObjectDistance,
         data: PairData,
         config: TrainingConfig,
         processes: Processes,
@@ -115,15 +112,15 @@ class Single(Trainee):
 
     def errors(self, data: Sequence[PairData]) -> list[float]:
         (own,) = data
+        rows = self.processes.share(torch.arange(len(own)))
         total = torch.zeros((), dtype=torch.float64)
-        chunks = torch.arange(len(own)).split(EVALUATION_BATCH)
-        for chunk in chunks[self.processes.rank :: self.processes.size]:
-            total += squared_errors(own.predict(self.model, chunk), own.targets[chunk])
+        if len(rows):
+            total += squared_errors(own.predict(self.model, rows), own.targets[rows])
         return [self.processes.sum(total).item() / len(own)]
 
     def predictions(self, data: Sequence[PairData]) -> Tensor:
         (own,) = data
-        return own.predict_all(self.model, PREDICTION_BATCH).unsqueeze(0)
+        return own.predict(self.model, torch.arange(len(own))).unsqueeze(0)
 
     def set_targets(self, targets: Tensor) -> None:
         self._own_objective.targets = targets[0]
@@ -147,7 +144,7 @@ class Single(Trainee):
 class _Objective(nn.Module):
     """The summed loss of pairs, as one call, for the processes to meet in its gradients."""
 
-    def __init__(self, model: nn.Module, data: PairData, config: TrainingConfig, loss: CustomLoss | None) -> None:
+    def __init__(self, model: ObjectDistance, data: PairData, config: TrainingConfig, loss: CustomLoss | None) -> None:
         super().__init__()
         self.model, self.targets = model, data.targets
         self.loss, self.own_loss, self.progress = loss_of(config), loss, 0.0
@@ -173,7 +170,7 @@ def squared_errors(predicted: Tensor, targets: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def calibrate(model: nn.Module, data: PairData, rows: Tensor) -> None:
+def calibrate(model: ObjectDistance, data: PairData, rows: Tensor) -> None:
     """Set the output scale of a model with a `Calibrated` head from some of its pairs."""
     scaled = [module for module in model.modules() if isinstance(module, Calibrated)]
     if len(scaled) != 1:

@@ -19,7 +19,6 @@ from trimetric.graphs.learning.bounds import AffineBounds, landmark_bounds
 from trimetric.graphs.paths.landmarks import Landmarks
 from trimetric.graphs.paths.pair_sampling import PairSample
 
-QUERIES_AT_ONCE = 1 << 13
 FLOAT32 = 4
 MODEL = "model"
 """The name of the candidate that was trained."""
@@ -91,8 +90,8 @@ def compare(distance: Distance, points: Tensor, landmarks: Landmarks, sample: Pa
 @torch.no_grad()
 def predicted(distance: Distance, points: Tensor, ends: Nodes) -> NDArray[np.float64]:
     """What a distance between points says for pairs of their rows."""
-    parts = torch.from_numpy(ends).to(points.device).split(QUERIES_AT_ONCE)
-    return torch.cat([distance(points[part[:, 0]], points[part[:, 1]]) for part in parts]).double().cpu().numpy()
+    start, end = torch.from_numpy(ends).to(points.device).unbind(1)
+    return distance.between_rows(points, start, end).double().cpu().numpy()
 
 
 def format_comparison(candidates: Sequence[Candidate]) -> str:

@@ -16,7 +16,6 @@ from trimetric._audit import Audit
 from trimetric._support import checks
 from trimetric._support.memory import as_gib, available_memory
 from trimetric._support.progress import Shown
-from trimetric.distances import Siamese
 from trimetric.graphs.graph import Graph
 from trimetric.graphs.learning.comparison import Candidate, compare
 from trimetric.graphs.learning.verdict import ExactTable, Verdict
@@ -40,7 +39,6 @@ HELD_OUT = 10_000
 FOR_FULL_TESTS = 4 * HELD_OUT  # smaller samples hold out shares, or too few pairs would be left to learn from
 SHARE = 10
 FEWEST_NODES = 4  # 12 pairs, of which one is for testing and one for validation
-ENCODED_AT_ONCE = 1 << 14
 BYTES_PER_PAIR = 64
 
 
@@ -195,7 +193,8 @@ def learn_graph(
         )
     check_finite_weights(network, checkpoint)
     fit_seconds = time.perf_counter() - start
-    points = _points(network, objects)
+    with torch.no_grad():
+        points = network.eval().embed(objects)
     candidates = compare(network.distance, points, chosen, drawn)
     settings = {
         "head": head,
@@ -284,9 +283,3 @@ def _node_features(graph: Graph, landmarks: Landmarks) -> tuple[np.ndarray, list
 def _pairs(sample: PairSample, rows: slice, device: torch.device) -> tuple[Tensor, Tensor]:
     ends = torch.from_numpy(sample.ends[rows]).to(device)
     return ends, torch.tensor(sample.lengths[rows], dtype=torch.float32, device=device)
-
-
-@torch.no_grad()
-def _points(network: Siamese, objects: Tensor) -> Tensor:
-    network.eval()
-    return torch.cat([network.encoder(part) for part in objects.split(ENCODED_AT_ONCE)])

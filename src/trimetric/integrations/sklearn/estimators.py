@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from trimetric._support.optional import needing
+from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.integrations.sklearn.pair_arrays import PairsLike
 from trimetric.integrations.sklearn.pair_estimator import PairEstimator
 
@@ -17,8 +18,6 @@ with needing("trimetric.integrations.sklearn", "sklearn"):
     from sklearn.base import RegressorMixin, TransformerMixin
     from sklearn.utils import Tags
     from sklearn.utils.validation import check_is_fitted
-
-PREDICTION_BATCH = 4096
 
 
 class DistanceRegressor(RegressorMixin, PairEstimator):
@@ -52,8 +51,8 @@ class DistanceRegressor(RegressorMixin, PairEstimator):
         Args:
             X: pairs, in any form that `fit` takes.
         """
-        batches = self._ends(X).split(PREDICTION_BATCH)
-        return torch.cat([self.model_(ends[:, 0], ends[:, 1]) for ends in batches]).cpu().numpy()
+        start, end = self._ends(X).unbind(1)
+        return in_chunks(self.model_, start, end, size=PAIRS_AT_ONCE).cpu().numpy()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -97,7 +96,7 @@ class LearnedMetricTransformer(TransformerMixin, PairEstimator, auto_wrap_output
         return embedded.reshape(len(ends), -1) if len(shape) == 2 else embedded.reshape(len(ends), 2, -1)
 
     def _encoded(self, objects: Tensor) -> NDArray[np.float32]:
-        return torch.cat([self.model_.encoder(rows) for rows in objects.split(PREDICTION_BATCH)]).cpu().numpy()
+        return self.model_.embed(objects).cpu().numpy()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

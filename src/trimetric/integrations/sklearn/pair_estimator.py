@@ -233,15 +233,15 @@ class PairEstimator(BaseEstimator):
             queries: the objects whose neighbors are wanted, `(m, d)`; by default each of `X`, among the others.
             n_neighbors: how many for each query.
         """
-        x = self.model_.encoder(self._objects("X", X))
-        q = x if queries is None else self.model_.encoder(self._objects("queries", queries))
+        x = self.model_.embed(self._objects("X", X))
+        q = x if queries is None else self.model_.embed(self._objects("queries", queries))
         others = len(x) - (queries is None)
         if checks.positive_int("n_neighbors", n_neighbors) > others:
             raise ValueError(f"n_neighbors: expected at most {others}, the number of candidates, got {n_neighbors}")
         step = max(1, NEIGHBOR_FLOATS // len(x))
         found = []
         for start in range(0, len(q), step):
-            block = all_pairs(self.model_.distance, q[start : start + step], x)
+            block = all_pairs(self.model_.head, q[start : start + step], x)
             if queries is None:
                 block.diagonal(start).fill_(torch.inf)
             found.append(torch.topk(block, n_neighbors, largest=False))
@@ -249,8 +249,8 @@ class PairEstimator(BaseEstimator):
 
     @torch.no_grad()
     def _distance(self, x: ArrayLike, y: ArrayLike) -> float:
-        start, end = self.model_.encoder(self._objects("x, y", np.stack([x, y])))
-        return self.model_.distance(start, end).item()
+        start, end = self.model_.embed(self._objects("x, y", np.stack([x, y])))
+        return self.model_.head(start, end).item()
 
     def as_metric(self, *, asymmetry: Asymmetry = "refuse") -> MetricCallable:
         """The distance as `metric=` of a scikit-learn estimator.

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from trimetric.distances import Distance
-from trimetric.distances.siamese import Siamese
+from trimetric.distances import Distance, ObjectDistance
+from trimetric.distances.encoder_inputs import ObjectNumbers, inputs_of
 from trimetric.rl.transitions.known_moves import KnownMoves
 
-EMBEDDED_AT_ONCE = 8192
 
-
-def readable_states(model: Siamese | Distance, moves: KnownMoves) -> Tensor | None:
+def readable_states(model: ObjectDistance, moves: KnownMoves) -> Tensor | None:
     """Convert the states of a log to what a model reads.
 
     Args:
@@ -22,19 +20,17 @@ def readable_states(model: Siamese | Distance, moves: KnownMoves) -> Tensor | No
     Returns:
         The observations in the dtype of the model, or None for an `nn.Embedding`, which reads numbers of states.
     """
-    encoder = model.encoder if isinstance(model, Siamese) else None
-    if isinstance(encoder, nn.Embedding):
-        if encoder.num_embeddings != moves.num_states:
-            raise ValueError(
-                f"model: expected a table of the {moves.num_states} states of the log, got {encoder.num_embeddings}"
-            )
+    reads = inputs_of(model.reader)
+    if isinstance(reads, ObjectNumbers):
+        if reads.count != moves.num_states:
+            raise ValueError(f"model: expected a table of the {moves.num_states} states of the log, got {reads.count}")
         return None
     dtype = next((p.dtype for p in model.parameters()), moves.states.dtype)
     return moves.states.to(dtype)
 
 
 @torch.no_grad()
-def embed_states(model: Siamese | Distance, moves: KnownMoves) -> tuple[Distance, Tensor]:
+def embed_states(model: ObjectDistance, moves: KnownMoves) -> tuple[Distance, Tensor]:
     """Embed all states of a log.
 
     Args:
@@ -47,6 +43,4 @@ def embed_states(model: Siamese | Distance, moves: KnownMoves) -> tuple[Distance
     model.eval()
     objects = readable_states(model, moves)
     objects = torch.arange(moves.num_states) if objects is None else objects
-    if not isinstance(model, Siamese):
-        return model, objects
-    return model.distance, torch.cat([model.encoder(part) for part in objects.split(EMBEDDED_AT_ONCE)])
+    return model.head, model.embed(objects)
