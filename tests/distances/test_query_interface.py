@@ -13,7 +13,7 @@ from trimetric.distances.encoder_inputs import FeatureVectors, ObjectNumbers, in
 NETWORKS = {
     "a distance": lambda: tm.NeuralMetric(tm.WideNorm(4, components=3, width=2)),
     "an encoder of features": lambda: tm.Siamese(tm.MLP(4, 5, widths=(8,), waves=1), tm.TollMetric(tm.WideNorm(3))),
-    "a table of points": lambda: tm.Siamese(nn.Embedding(9, 3), tm.DeepNorm(3, widths=(5,))),
+    "a table of points": lambda: tm.Siamese(nn.Embedding(9, 3), tm.DeepNorm(3, widths=(6,))),
 }
 START, END = torch.tensor([0, 1, 2, 2, 8, 8, 5, 3, 3, 0, 1]), torch.tensor([1, 0, 2, 7, 8, 1, 4, 3, 5, 6, 7])
 
