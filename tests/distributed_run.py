@@ -9,11 +9,9 @@ from pathlib import Path
 
 import torch
 from torch import nn
+from uphill import problem
 
 import trimetric as tm
-
-sys.path.insert(0, str(Path(__file__).parent / "training"))
-from test_training import problem
 
 
 def train(checkpoint: Path | None, die: bool) -> dict[str, object]:

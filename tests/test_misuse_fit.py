@@ -156,7 +156,7 @@ FIT: dict[str, Case] = {
         lambda: fit(loss="squared"),
         "loss: expected a CustomLoss, got str; TrainingConfig(loss=...) takes",
     ),
-    "bootstrap": (lambda: fit(bootstrap=1), "bootstrap: expected a Teacher, got int"),
+    "teacher": (lambda: fit(teacher=1), "teacher: expected a Teacher, got int"),
     "probe": (lambda: fit(probe=1), "probe: expected a Probe, got int"),
     "epochs 1.5": (lambda: tm.TrainingConfig(epochs=1.5), "epochs: expected a positive integer, got 1.5"),  # type: ignore
     "epochs True": (lambda: tm.TrainingConfig(epochs=True), "epochs: expected a positive integer, got True"),
@@ -181,7 +181,7 @@ FIT_MANY: dict[str, Case] = {
     "two architectures": (lambda: fit_many([siamese(), table()]), "models[1]: expected the architecture of models[0]"),
     "one model twice": (
         lambda: fit_many([siamese()] * 2),
-        "models: expected different ones, each with weights of its own",
+        "models: expected different ones, each with its own weights",
     ),
     "a number of seeds": (
         lambda: fit_many(seeds=2),

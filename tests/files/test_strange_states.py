@@ -13,6 +13,8 @@ from fuzz.state_readers import _run
 
 from trimetric._support.tensor_files import CheckpointError, read_checkpoint, write_checkpoint
 from trimetric.graphs import Graph, ShortestPaths
+from trimetric.training.checkpoints import restore_run, save_run
+from trimetric.training.loop import take_step
 
 Change = Callable[[dict[str, torch.Tensor], dict[str, Any]], object]
 FIRST = "encoder.weight"
@@ -45,15 +47,15 @@ CHANGES: dict[str, tuple[Change, str]] = {
 def test_checkpoints_that_are_not_whole(case: str, tmp_path: Path) -> None:
     file, run = tmp_path / "run.safetensors", _run()
     for _ in range(2):
-        run.step()
-    run.save(file)
-    _run().restore(file)
+        take_step(run)
+    save_run(run, file)
+    restore_run(_run(), file)
     tensors, state = read_checkpoint(file)
     change, message = CHANGES[case]
     change(tensors, state)
     write_checkpoint(file, tensors, state)
     with pytest.raises(CheckpointError) as caught:
-        _run().restore(file)
+        restore_run(_run(), file)
     assert message in str(caught.value)
     assert len(str(caught.value).replace(str(tmp_path), "")) < 450
 

@@ -59,39 +59,46 @@ def _run() -> Any:
     from trimetric.training.pairs import PairData
     from trimetric.training.processes import connected
     from trimetric.training.run import TrainingRun
-    from trimetric.training.trainee import Single
+    from trimetric.training.trainee import SingleModel
 
     torch.manual_seed(0)
     network = tm.Siamese(torch.nn.Embedding(3, 2), tm.Calibrated(tm.Mahalanobis(2)))
     data = PairData(torch.tensor([[0, 1], [1, 2], [2, 0]]), torch.tensor([1.0, 2.0, 3.0]), None)
     config = tm.TrainingConfig(epochs=3, batch_size=2, average=0.9, patience=2)
     with connected(torch.device("cpu")) as processes:
-        return TrainingRun(Single(network, data, config, processes), [data], [data], {}, [0], config, processes)
+        return TrainingRun(SingleModel(network, data, config, processes), [data], [data], {}, [0], config, processes)
 
 
 def _checkpoints() -> list[bytes]:
+    from trimetric.training.checkpoints import save_run
+    from trimetric.training.loop import take_step
+
     with tempfile.TemporaryDirectory() as folder:
         run, file, found = _run(), Path(folder) / "c.safetensors", []
         for _ in range(3):
-            run.step()
-            run.save(file)
+            take_step(run)
+            save_run(run, file)
             found.append(file.read_bytes())
         return found
 
 
 def _restore(file: Path) -> Any:
+    from trimetric.training.checkpoints import restore_run
+
     run = _run()
-    run.restore(file)
+    restore_run(run, file)
     return run
 
 
 def _check_run(run: Any) -> None:
-    """It can go on to its end."""
+    """It can be trained to its end."""
+    from trimetric.training.loop import take_step
+
     assert 0 <= run.position <= run.steps
     while not run.finished:
-        run.step()
-    history = run.finish()[0]
-    assert all(isinstance(epoch.loss, float) for epoch in history.epochs)
+        take_step(run)
+    run.load_final_weights()
+    assert all(isinstance(epoch.loss, float) for epoch in run.histories[0].epochs)
 
 
 # Ledgers

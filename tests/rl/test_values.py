@@ -21,7 +21,7 @@ from trimetric.rl import (
     values_of,
 )
 from trimetric.rl.learning.temporal_difference import temporal_difference
-from trimetric.training.run import shuffled
+from trimetric.training.loop import shuffle
 
 SMALL = """
 #######
@@ -49,7 +49,7 @@ def plain_learning(model: tm.Siamese, world: World, train: torch.Tensor, seed: i
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
     seen, losses = world.observations.double(), []
     for epoch in range(epochs):
-        order, total = shuffled(len(train), seed, epoch), 0.0
+        order, total = shuffle(len(train), seed, epoch), 0.0
         for batch in order.split(128):
             targets = []
             for state, goal in train[batch].tolist():

@@ -39,7 +39,7 @@ def test_a_dead_worker_ends_the_run_and_it_goes_on_from_its_checkpoint(alone: di
     dead = torchrun(str(file), "die")
     assert dead.returncode != 0
     assert "one of the 2 processes of this run has died, so process 0 stops" in dead.stderr
-    assert f"Start all of them again to go on from {file}" in dead.stderr
+    assert f"Restart all of them to resume from {file}" in dead.stderr
     resumed = torchrun(str(file))
     assert resumed.returncode == 0, resumed.stderr
     assert_same(json.loads(resumed.stdout), alone)

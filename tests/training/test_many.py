@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from test_training import problem, weights
 from torch import nn
+from uphill import problem, weights
 
 import trimetric as tm
 

@@ -30,7 +30,7 @@ from trimetric.nearness.problem import Problem
 from trimetric.nearness.row_start import landmark_rows, start_as_rows
 from trimetric.nearness.separation import repaired
 from trimetric.training.config import Epoch, TrainingConfig
-from trimetric.training.loop import fit
+from trimetric.training.fitting import fit
 
 LANDMARKS = "landmarks"
 START, HEAD_START = 0.7, 0.5

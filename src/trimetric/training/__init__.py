@@ -3,10 +3,10 @@
 from trimetric.training.config import Epoch as Epoch
 from trimetric.training.config import History as History
 from trimetric.training.config import TrainingConfig as TrainingConfig
+from trimetric.training.fitting import fit as fit
+from trimetric.training.fitting import fit_many as fit_many
 from trimetric.training.learning import LearnedPairs as LearnedPairs
 from trimetric.training.learning import learn_pairs as learn_pairs
-from trimetric.training.loop import fit as fit
-from trimetric.training.loop import fit_many as fit_many
 from trimetric.training.losses import CustomLoss as CustomLoss
 from trimetric.training.pair_errors import PairErrors as PairErrors
 from trimetric.training.teachers import Probe as Probe

@@ -16,12 +16,9 @@ from trimetric.distances import Distance, ObjectDistance
 from trimetric.distances.encoder_inputs import ObjectNumbers, explain_unreadable, inputs_of
 from trimetric.distances.siamese import Siamese
 from trimetric.training.config import TrainingConfig
-from trimetric.training.losses import CustomLoss
+from trimetric.training.losses import FINITE_AT_INFINITY, CustomLoss
 from trimetric.training.pairs import ArrayOrTensor, PairData
 from trimetric.training.teachers import Probe, Teacher
-
-TAKE_INFINITY = ("discounted", "upper_bound")
-"""losses that are finite where a target is not"""
 
 
 def check_model(name: str, model: object) -> None:
@@ -42,11 +39,11 @@ def check_settings(config: object, progress: object) -> None:
     checks.one_of("progress", progress, get_args(Shown))
 
 
-def check_extras(loss: object, bootstrap: object, probe: object) -> None:
+def check_extras(loss: object, teacher: object, probe: object) -> None:
     if loss is not None:
         checks.instance("loss", loss, CustomLoss, hint="TrainingConfig(loss=...) takes the name of a loss")
-    if bootstrap is not None:
-        checks.instance("bootstrap", bootstrap, Teacher)
+    if teacher is not None:
+        checks.instance("teacher", teacher, Teacher)
     if probe is not None:
         checks.instance("probe", probe, Probe)
 
@@ -78,7 +75,7 @@ def watched_items(watch: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
 def check_targets(targets: Tensor, config: TrainingConfig) -> None:
     """Infinite ones suit some losses only: those of others would be infinite too, and the weights NaN."""
     infinite = int(torch.isinf(targets).sum())
-    if infinite and config.loss not in TAKE_INFINITY:
+    if infinite and config.loss not in FINITE_AT_INFINITY:
         raise ValueError(
             f"targets: expected finite distances with loss={config.loss!r}, got {infinite} infinite; "
             "loss='discounted' takes pairs without a path"
@@ -99,7 +96,7 @@ def check_models(models: object) -> None:
     for i, model in enumerate(items):
         check_model(f"models[{i}]", model)
     if len({id(model) for model in items}) < len(items):
-        raise ValueError("models: expected different ones, each with weights of its own, got one of them twice")
+        raise ValueError("models: expected different ones, each with its own weights, got one of them twice")
     shapes = [{name: tuple(value.shape) for name, value in model.state_dict().items()} for model in items]
     for i, own in enumerate(shapes):
         if own != shapes[0]:

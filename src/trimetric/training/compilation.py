@@ -10,7 +10,7 @@ import torch
 
 
 class CompiledOrEager:
-    """Calls the compiled function; its first failure to compile brings the plain one back, for good."""
+    """Calls the compiled function; after the first failure to compile, the plain one."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.eager = function
@@ -25,7 +25,9 @@ class CompiledOrEager:
             result = self.eager(*arguments)  # raises again what is not the compiler's fault
             reason = str(error).strip().partition("\n")[0]
             warnings.warn(
-                f"compile: the compiler failed, so training goes on without it ({reason})", RuntimeWarning, stacklevel=2
+                f"compile: the compiler failed, so training continues without it ({reason})",
+                RuntimeWarning,
+                stacklevel=2,
             )
             self.compiled = None
             return result

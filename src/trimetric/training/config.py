@@ -6,48 +6,63 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from trimetric._support import checks
-from trimetric.training.losses import LossName, make_loss
+from trimetric.training.losses import LOSSES, LossName
 from trimetric.training.schedules import ScheduleName, make_schedule
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
-    """Settings of `fit`."""
+    """Settings of `fit`.
+
+    Args:
+        epochs: the number of passes over the pairs.
+        batch_size: the number of pairs per step.
+        learning_rate: of Adam, before the schedule.
+        weight_decay: decoupled weight decay (AdamW); 0 is Adam.
+        schedule: of the learning rate: "constant", "step", "thirds", "cosine" or "one_cycle"; see
+            `trimetric.training.schedules`.
+        clip_norm: the largest norm of the gradient; None for no limit.
+        loss: "squared", "absolute", "relative", "huber", "discounted", "lower_bound" or "upper_bound"; see
+            `trimetric.training.losses`.
+        huber_delta: the error at which the Huber loss becomes linear.
+        gamma: the discount of the discounted loss, between 0 and 1.
+        calibrate: whether to set the output scale of a `Calibrated` distance before the first step.
+        average: the decay of an exponential average of the weights, such as 0.999; the model ends with the average.
+            None for no average.
+        patience: the number of epochs without a better validation error before training stops; the model ends with
+            the best weights.  None to train to the end.
+        seed: of the order of the pairs.
+        validation_epochs: the number of epochs between measurements of the validation error; the last epoch is always
+            measured.
+        compile: whether to compile the network; pays for long runs, and falls back with a warning where there is no
+            compiler.
+        precision: of the forward pass: "full", or "bfloat16", which helps on GPUs and on CPUs that support it.  Weights
+            and loss keep their precision.
+        checkpoint_seconds: the time between checkpoints.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> tm.TrainingConfig(epochs=20, loss="relative", patience=3).schedule
+        'cosine'
+    """
 
     epochs: int = 100
-    """passes over the pairs"""
     batch_size: int = 256
-    """pairs a step"""
     learning_rate: float = 1e-3
-    """of Adam, before the schedule"""
     weight_decay: float = 0.0
-    """decoupled (AdamW); 0 is Adam"""
     schedule: ScheduleName = "cosine"
-    """of the learning rate: constant, step, thirds, cosine or one_cycle"""
     clip_norm: float | None = None
-    """largest norm of the gradient"""
     loss: LossName = "squared"
-    """see trimetric.training.losses"""
     huber_delta: float = 1.0
-    """where the Huber loss becomes linear"""
     gamma: float = 0.9
-    """of the discounted loss"""
     calibrate: bool = True
-    """set the output scale of a Calibrated distance before the first step"""
     average: float | None = None
-    """decay of an exponential average of the weights, such as 0.999; the model ends with the average"""
     patience: int | None = None
-    """epochs without a better validation error before stopping; the model ends with the best weights"""
     seed: int = 0
-    """of the order of the pairs"""
     validation_epochs: int = 1
-    """epochs between measurements of the validation error; the last epoch is always measured"""
     compile: bool = False
-    """compile the networks; pays for long runs, and falls back with a warning where there is no compiler"""
     precision: Literal["full", "bfloat16"] = "full"
-    """of the forward pass; bfloat16 helps on GPUs and on CPUs that have it (weights and loss stay as they are)"""
     checkpoint_seconds: float = 30.0
-    """time between checkpoints"""
 
     def __post_init__(self) -> None:
         checks.positive_int("epochs", self.epochs)
@@ -60,7 +75,9 @@ class TrainingConfig:
         checks.boolean("compile", self.compile)
         checks.seed("seed", self.seed)
         make_schedule(self.schedule)
-        make_loss(self.loss, huber_delta=self.huber_delta, gamma=self.gamma)
+        checks.one_of("loss", self.loss, LOSSES)
+        checks.finite_number("huber_delta", self.huber_delta, above=0)
+        checks.finite_number("gamma", self.gamma, above=0, below=1)
         checks.one_of("precision", self.precision, ("full", "bfloat16"))
         if self.clip_norm is not None:
             checks.finite_number("clip_norm", self.clip_norm, above=0)
@@ -72,7 +89,21 @@ class TrainingConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Epoch:
-    """What one epoch came to."""
+    """The record of one epoch.
+
+    Args:
+        epoch: its number, from 0.
+        loss: the mean training loss.
+        validation_mse: the mean squared error on the validation pairs; None where it was not measured.
+        learning_rate: at its last step.
+        seconds: the time that its steps took.
+        watched: the mean squared errors on the pairs to `watch`, and the numbers of the probe, by name.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> print(tm.Epoch(epoch=0, loss=2.5, validation_mse=3.0, learning_rate=1e-3, seconds=0.1))
+        epoch 1  loss 2.5  validation MSE 3  rate 0.001
+    """
 
     epoch: int
     loss: float
@@ -80,7 +111,6 @@ class Epoch:
     learning_rate: float
     seconds: float
     watched: dict[str, float] = field(default_factory=dict)
-    """the mean squared errors on the pairs to `watch`"""
 
     def __str__(self) -> str:
         validation = "" if self.validation_mse is None else f"  validation MSE {self.validation_mse:.4g}"
@@ -89,7 +119,19 @@ class Epoch:
 
 @dataclass(kw_only=True)
 class History:
-    """The epochs of a run, and how it ended."""
+    """The epochs of a run, and how it ended.
+
+    Args:
+        epochs: the records, in order.
+        best_epoch: the number of the epoch with the lowest validation error; None without validation.
+        stopped_early: whether the run ended because of `TrainingConfig.patience`.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> record = tm.Epoch(epoch=0, loss=2.5, validation_mse=3.0, learning_rate=1e-3, seconds=0.1)
+        >>> tm.History(epochs=[record], best_epoch=0).best_validation_mse
+        3.0
+    """
 
     epochs: list[Epoch] = field(default_factory=list)
     best_epoch: int | None = None
@@ -97,4 +139,5 @@ class History:
 
     @property
     def best_validation_mse(self) -> float | None:
+        """The lowest validation error; None without validation."""
         return None if self.best_epoch is None else self.epochs[self.best_epoch].validation_mse

@@ -15,7 +15,7 @@ from trimetric._support.printable import printable, shown
 from trimetric.training.config import Epoch, History, TrainingConfig
 
 NOT_PART_OF_A_RUN = ("checkpoint_seconds", "seed")
-"""settings that may change; seeds are those of the members, which `settings_identity` gets apart"""
+"""settings that may change; `settings_identity` takes the seeds of the members separately"""
 PHRASES = {
     "data": "the training pairs, their distances or the objects differ",
     "validation": "the validation pairs differ",
@@ -26,19 +26,33 @@ PHRASES = {
 
 TOLD = 6
 """differences that a message names"""
-MOMENTS = {"step", "exp_avg", "exp_avg_sq"}
+MOMENTS = "optimiser"
+"""what a checkpoint calls the state of the optimizer; files of earlier versions spell it so"""
+MOMENT_NAMES = ("step", "exp_avg", "exp_avg_sq")
 
 Shapes = Mapping[str, Tensor]
 
 
 def settings_identity(config: TrainingConfig, seeds: list[int]) -> str:
-    """The settings as text, so that a checkpoint can say which of them differ."""
+    """Write the settings as text, so that a checkpoint can say which of them differ.
+
+    Args:
+        config: the settings.
+        seeds: of the members.
+
+    Returns:
+        JSON.
+    """
     settings = {name: value for name, value in asdict(config).items() if name not in NOT_PART_OF_A_RUN}
     return json.dumps(settings | {"seeds": seeds}, sort_keys=True)
 
 
 def network_identity(tensors: Shapes) -> str:
-    """A digest of the names and shapes of parameters and buffers."""
+    """Compute a digest of the names and shapes of parameters and buffers.
+
+    Args:
+        tensors: the parameters and buffers by name.
+    """
     shapes = {name: list(tensor.shape) for name, tensor in tensors.items()}
     return hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()
 
@@ -46,15 +60,18 @@ def network_identity(tensors: Shapes) -> str:
 def check_tensors(
     tensors: Shapes, parameters: Shapes, buffers: Shapes, loss_sums: Tensor, wholes: Mapping[str, bool]
 ) -> None:
-    """Refuse tensors of a checkpoint that would be broadcast, or fail only in the middle of a step.
+    """Refuse tensors of a checkpoint that would be broadcast, or would fail only in the middle of a step.
 
     Args:
         tensors: of the checkpoint, by the names that they have there.
         parameters: of the run.
         buffers: of the run.
         loss_sums: of the run, one for each member.
-        wholes: more tensors for each parameter, by the kind that begins their names, and whether the run needs them;
-            a kind is there for all parameters or for none.
+        wholes: kinds of tensors that exist for all parameters or for none, such as "average", and whether the run
+            needs them.
+
+    Raises:
+        ValueError: where one is missing, or has another shape or dtype.
     """
     expected = {
         **{f"parameter.{name}": value for name, value in parameters.items()},
@@ -65,10 +82,9 @@ def check_tensors(
         if needed or any(name.startswith(f"{kind}.") for name in tensors):
             expected |= {f"{kind}.{name}": value for name, value in parameters.items()}
     for name, value in parameters.items():
-        there = {key for key in MOMENTS if f"optimiser.{name}.{key}" in tensors}
-        if there:  # a parameter without a gradient so far has none
-            expected |= {f"optimiser.{name}.{key}": value for key in ("exp_avg", "exp_avg_sq")}
-            expected[f"optimiser.{name}.step"] = torch.zeros(())
+        if any(f"{MOMENTS}.{name}.{key}" in tensors for key in MOMENT_NAMES):  # none before its first gradient
+            expected |= {f"{MOMENTS}.{name}.{key}": value for key in ("exp_avg", "exp_avg_sq")}
+            expected[f"{MOMENTS}.{name}.step"] = torch.zeros(())
     for name, value in expected.items():
         if name not in tensors:
             raise ValueError(f"{name}: expected {value.dtype} of shape {tuple(value.shape)}, got nothing")
@@ -81,7 +97,17 @@ def check_tensors(
 
 
 def history_of(record: Any) -> History:
-    """The history of a member from the state of a checkpoint; a ValueError or TypeError where it is none."""
+    """Read the history of a member from the state of a checkpoint.
+
+    Args:
+        record: what the checkpoint holds.
+
+    Returns:
+        The history.
+
+    Raises:
+        ValueError: where it is not a history; also a TypeError or a KeyError.
+    """
     epochs = [Epoch(**epoch) for epoch in record["epochs"]]
     for number, epoch in enumerate(epochs):
         numbers = [epoch.loss, epoch.learning_rate, epoch.seconds, *epoch.watched.values()]
@@ -104,13 +130,20 @@ def _is_number(value: object, *, optional: bool = False) -> bool:
 
 
 def differences(there: Mapping[str, str], here: Mapping[str, str], tensors_there: Shapes, tensors_here: Shapes) -> str:
-    """In words, what differs between the run of a checkpoint and this one.
+    """Say in words what differs between the run of a checkpoint and this one.
 
     Args:
         there: the identity in the checkpoint.
         here: that of this run.
         tensors_there: the parameters and buffers in the checkpoint, by the names that they have in the network.
         tensors_here: those of this run.
+
+    Returns:
+        The differences, separated by semicolons.
+
+    Examples:
+        >>> differences({"config": '{"epochs": 2}'}, {"config": '{"epochs": 3}'}, {}, {})
+        'epochs: 2 there, 3 here'
     """
     found: list[str] = []
     for key in sorted({*there, *here}, key=lambda key: (key != "config", key != "model", key)):

@@ -21,7 +21,7 @@ from trimetric.models.heads import HeadName
 from trimetric.models.model import Model
 from trimetric.models.networks import make_network
 from trimetric.training.config import History, TrainingConfig
-from trimetric.training.loop import fit
+from trimetric.training.fitting import fit
 from trimetric.training.losses import LossName
 from trimetric.training.named_pairs import checked_lengths, feature_rows, numbered_pairs
 from trimetric.training.pair_errors import PairErrors

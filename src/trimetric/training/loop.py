@@ -1,246 +1,191 @@
-"""The one training loop."""
+"""The training loop, from the run as a whole down to one step."""
 
 from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
-from trimetric._support import checks
 from trimetric._support.interruption import deferred_signals
 from trimetric._support.progress import Shown, TrainingProgress
-from trimetric.distances import Distance
-from trimetric.distances.siamese import Siamese
-from trimetric.training.arguments import (
-    check_extras,
-    check_model,
-    check_models,
-    check_readable,
-    check_seeds,
-    check_settings,
-    check_targets,
-    checkpoint_file,
-    pair_data,
-    watched_items,
-)
-from trimetric.training.config import Epoch, History, TrainingConfig
-from trimetric.training.losses import CustomLoss
-from trimetric.training.pairs import ArrayOrTensor, PairData, Pairs
-from trimetric.training.processes import clear_loss_of_workers, connected
-from trimetric.training.run import TrainingRun, shuffled
-from trimetric.training.stacked import Stack
-from trimetric.training.teachers import Probe, Teacher
-from trimetric.training.trainee import Single, calibrate
-
-CALIBRATION_BATCHES = 8
-
-PairsAndTargets = tuple[Pairs, ArrayOrTensor]
+from trimetric.training.checkpoints import restore_run, save_run
+from trimetric.training.config import Epoch, History
+from trimetric.training.run import TrainingRun
+from trimetric.training.teachers import Probe
 
 
-def fit(
-    model: Siamese | Distance,
-    pairs: Pairs,
-    targets: Float[Tensor, " n"] | np.ndarray,
-    *,
-    objects: ArrayOrTensor | None = None,
-    validation: PairsAndTargets | None = None,
-    watch: Mapping[str, PairsAndTargets] | None = None,
-    bootstrap: Teacher | None = None,
-    probe: Probe | None = None,
-    loss: CustomLoss | None = None,
-    config: TrainingConfig | None = None,
-    callbacks: Iterable[Callable[[Epoch], object]] = (),
-    checkpoint: Path | str | None = None,
-    progress: Shown = "auto",
-) -> History:
-    """Train a model on pairs of objects and their distances.
-
-    A run that was killed goes on from its checkpoint when called again with the same arguments, and ends with the
-    same weights, bit for bit, as an undisturbed one (on a CPU, with the same number of threads).  Ctrl-C and SIGTERM
-    finish the step and save before they end it.
-
-    Under `torchrun` each process takes its part of every batch, and all of them end with the weights that one process
-    would have found, up to rounding.
-
-    NumPy arrays are taken wherever tensors are, in the dtype of the weights.
+def train(
+    run: TrainingRun, file: Path | None, progress: Shown, after_epoch: Callable[[list[Epoch]], object]
+) -> list[History]:
+    """Train to the end, from where the checkpoint left off if there is one.
 
     Args:
-        model: a `Siamese`, or a distance between vectors.  It is trained in place, and left in evaluation mode.
-        pairs: either indices `(n, 2)` into `objects`, or the two ends themselves, a tuple of two tensors of n rows.
-            With indices each distinct object of a batch is encoded once.
-        targets: the n distances.
-        objects: what the indices point at, one row each; by default the indices themselves, for an encoder
-            such as `torch.nn.Embedding`.
-        validation: pairs and targets that are not trained on; their mean squared error is reported.
-        watch: more pairs and targets by name, whose mean squared errors are only recorded (`Epoch.watched`).
-        bootstrap: where new targets come from at the start of each epoch; of `targets` only the number counts then.
-        probe: numbers of one's own to record.
-        loss: in the place of the one that `config` names.
-        config: the settings.
-        callbacks: called with each finished `Epoch`.
-        checkpoint: a file to keep the state of the run in; with several machines, one that all of them can read.
+        run: what to train.
+        file: the checkpoint to resume from and to write; None for no checkpoint.
         progress: "silent" prints nothing.
+        after_epoch: called with the records of all members after each epoch.
+
+    Returns:
+        The history of each member.
     """
-    check_model("model", model)
-    check_settings(config, progress)
-    check_extras(loss, bootstrap, probe)
-    calls, file = checks.functions("callbacks", callbacks), checkpoint_file(checkpoint)
-    config = config or TrainingConfig()
-    data = PairData(pairs, targets, objects, model=model)
-    held_out = [] if validation is None else [pair_data("validation", validation, objects, model)]
-    watched = {name: [pair_data(f"watch[{name!r}]", own, objects, model)] for name, own in watched_items(watch)}
-    if loss is None and bootstrap is None:
-        check_targets(data.targets, config)
-    for own in (data, *held_out, *(own for (own,) in watched.values())):
-        check_readable(model, own)
-    if config.calibrate and not (file is not None and file.exists()):
-        calibrate(model, data, _first_rows(data, config))
-    remedy = "Start all of them again" + (f" to go on from {file}." if file else "; with checkpoint= it would go on.")
-    with connected(data.targets.device) as processes, clear_loss_of_workers(processes, remedy):
-        trainee = Single(model, data, config, processes, loss)
-        run = TrainingRun(
-            trainee,
-            [data],
-            held_out,
-            watched,
-            [config.seed],
-            config,
-            processes,
-            bootstrap=[] if bootstrap is None else [bootstrap],
-            probes=[] if probe is None else [probe],
-            loss="" if loss is None else loss.identity,
-        )
-        return _complete(run, file, progress, lambda epochs: [call(epochs[0]) for call in calls])[0]
-
-
-def fit_many(
-    models: Sequence[Siamese | Distance],
-    pairs: Pairs | Sequence[Pairs],
-    targets: Float[Tensor, " n"] | np.ndarray | Sequence[Float[Tensor, " n"]],
-    *,
-    seeds: Sequence[int],
-    objects: ArrayOrTensor | None = None,
-    validation: PairsAndTargets | Sequence[PairsAndTargets] | None = None,
-    watch: Mapping[str, PairsAndTargets | Sequence[PairsAndTargets]] | None = None,
-    bootstrap: Sequence[Teacher] = (),
-    probes: Sequence[Probe] = (),
-    config: TrainingConfig | None = None,
-    checkpoint: Path | str | None = None,
-    progress: Shown = "auto",
-) -> list[History]:
-    """Train several models of one architecture in one vectorised loop.
-
-    Each ends where `fit` would have brought it with `config.seed` set to its seed, up to rounding.  This pays where a
-    step of one model is too small to keep the machine busy (`python -m benchmarks many`).
-
-    Args:
-        models: of one architecture, each with weights of its own.
-        pairs: as in `fit`, for all models, or a list with as many pairs for each of them.
-        targets: for all models, or a list with those of each.
-        seeds: of the order of the pairs, one for each model.
-        objects: as in `fit`, for all models.
-        validation: pairs and targets for all models, or a list with those of each.
-        watch: as in `fit`, for all models or lists with those of each.
-        bootstrap: as in `fit`, one for each model, or none.
-        probes: as in `fit`, one for each model, or none.
-        config: the settings of all models; its seed is not used.
-        checkpoint: as in `fit`.
-        progress: "silent" prints nothing.
-    """
-    check_models(models)
-    check_seeds(seeds, len(models))
-    check_settings(config, progress)
-    file = checkpoint_file(checkpoint)
-    config = config or TrainingConfig()
-    if config.compile or config.precision != "full":
-        raise ValueError("config: expected compile=False and precision='full', the only settings for several models")
-    for name, own in (("bootstrap", bootstrap), ("probes", probes)):
-        if len(own) not in (0, len(models)):
-            raise ValueError(f"{name}: expected one for each of the {len(models)} models, or none, got {len(own)}")
-    if isinstance(targets, (Tensor, np.ndarray)):
-        data = [PairData(pairs, targets, objects, model=models[0])] * len(models)  # type: ignore[arg-type]
-    else:
-        for name, own in (("pairs", pairs), ("targets", targets)):
-            if not isinstance(own, (list, tuple)) or len(own) != len(models):
-                got = len(own) if isinstance(own, (list, tuple)) else type(own).__name__
-                raise ValueError(f"{name}: expected {len(models)}, one for each model, got {got}")
-        names = [(f"pairs[{i}]", f"targets[{i}]") for i in range(len(models))]
-        parts = zip(pairs, targets, names, models, strict=True)
-        data = [PairData(own, goals, objects, name, model) for own, goals, name, model in parts]  # type: ignore[arg-type]
-    held_out = [] if validation is None else _members("validation", validation, objects, models)
-    watched = {name: _members(f"watch[{name!r}]", own, objects, models) for name, own in watched_items(watch)}
-    for model, own in zip(models, data, strict=True):
-        if not bootstrap:
-            check_targets(own.targets, config)
-        check_readable(model, own)
-    if config.calibrate and not (file is not None and file.exists()):
-        for model, own, seed in zip(models, data, seeds, strict=True):
-            calibrate(model, own, _first_rows(own, replace(config, seed=seed)))
-    with connected(data[0].targets.device) as processes:
-        if processes.size > 1:
-            raise ValueError("fit_many: expected one process, got several; spread the seeds over them, or use fit")
-        trainee = Stack(models, data, config)
-        run = TrainingRun(
-            trainee, data, held_out, watched, seeds, config, processes, bootstrap=bootstrap, probes=probes
-        )
-        return _complete(run, file, progress, lambda _: None)
-
-
-def _complete(
-    run: TrainingRun, file: Path | None, progress: Shown, finished: Callable[[list[Epoch]], object]
-) -> list[History]:
     if file is not None and file.exists():
-        run.restore(file)
+        restore_run(run, file)
     saved = time.monotonic()
     writes = file is not None and run.processes.first
     silent = progress == "silent" or not run.processes.first
     with TrainingProgress(run.steps, silent=silent) as shown, deferred_signals(file is not None) as asked_to_stop:
         while not run.finished and not asked_to_stop:
-            epochs = run.step()
+            epochs = take_step(run)
             shown.advance(run.position)
             if epochs is not None:
-                shown.finished(_summary(epochs, run.probes), last=run.finished)
-                finished(epochs)
+                shown.finished(_summarize(epochs, run.probes), last=run.finished)
+                after_epoch(epochs)
             if writes and (asked_to_stop or time.monotonic() - saved >= run.config.checkpoint_seconds):
-                run.save(file)  # type: ignore[arg-type]
+                save_run(run, file)  # type: ignore[arg-type]
                 saved = time.monotonic()
     if asked_to_stop and not run.finished:
         raise KeyboardInterrupt if asked_to_stop[0] == signal.SIGINT else SystemExit(128 + asked_to_stop[0])
     if writes:
-        run.save(file)  # type: ignore[arg-type]
-    return run.finish()
+        save_run(run, file)  # type: ignore[arg-type]
+    run.load_final_weights()
+    return run.histories
 
 
-def _summary(epochs: list[Epoch], probes: Sequence[Probe]) -> str:
+def take_step(run: TrainingRun) -> list[Epoch] | None:
+    """Train on one batch of each member.
+
+    Args:
+        run: what to train; it is one step further afterwards.
+
+    Returns:
+        The record of each member where this was the last step of an epoch, otherwise None.
+    """
+    start = time.perf_counter()
+    epoch, i = divmod(run.position, run.steps_per_epoch)
+    if i == 0 or not run.orders:  # no orders: a resumed run begins in the middle of an epoch
+        _begin_epoch(run, epoch)
+    size = run.config.batch_size
+    batches = [order[i * size : (i + 1) * size] for order in run.orders]
+    rate = _set_learning_rate(run)
+    run.trainee.set_training(True)
+    run.trainee.set_progress(run.progress)
+
+    run.optimizer.zero_grad(set_to_none=True)
+    losses = run.trainee.losses(batches)
+    losses.sum().backward()
+    if run.config.clip_norm is not None:
+        run.trainee.clip(run.config.clip_norm)
+    run.optimizer.step()
+
+    _update_average(run)
+    mean = run.processes.sum(losses.detach().double().cpu()) / run.processes.size
+    run.loss_sums += mean * len(batches[0])
+    run.position += 1
+    run.seconds += time.perf_counter() - start
+    return _end_epoch(run, epoch, rate) if i + 1 == run.steps_per_epoch else None
+
+
+def _begin_epoch(run: TrainingRun, epoch: int) -> None:
+    run.orders = [shuffle(len(run.data[0]), seed, epoch) for seed in run.seeds]
+    if run.teachers:
+        _ask_teachers(run)
+
+
+@torch.no_grad()
+def _ask_teachers(run: TrainingRun) -> None:
+    """Set the targets of this epoch; they are the same again in a run that resumes in the middle of it."""
+    run.trainee.set_training(False)
+    with run.trainee.with_parameters(run.teacher_weights):
+        answers = run.trainee.predictions(run.questions([teacher.pairs for teacher in run.teachers]))
+    targets = [teacher.targets(own) for teacher, own in zip(run.teachers, answers, strict=True)]
+    run.trainee.set_targets(torch.stack(targets).to(answers.dtype))
+
+
+def _set_learning_rate(run: TrainingRun) -> float:
+    rate = run.config.learning_rate * run.schedule(run.progress)
+    for group in run.optimizer.param_groups:
+        group["lr"] = rate
+    return rate
+
+
+def _update_average(run: TrainingRun) -> None:
+    if run.config.average:
+        for name, average in run.average.items():
+            average.lerp_(run.trainee.parameters[name].detach(), 1 - run.config.average)
+
+
+def _end_epoch(run: TrainingRun, epoch: int, rate: float) -> list[Epoch]:
+    for name, weight in run.teacher_weights.items():
+        weight.lerp_(run.trainee.parameters[name].detach(), 1 - run.teachers[0].decay)
+    due = (epoch + 1) % run.config.validation_epochs == 0 or epoch + 1 == run.config.epochs
+    validation, watched = _measure(run) if due else (None, {})
+    records = []
+    for member, loss_sum in enumerate(run.loss_sums.tolist()):
+        record = Epoch(
+            epoch=epoch,
+            loss=loss_sum / len(run.data[0]),
+            validation_mse=None if validation is None else validation[member],
+            learning_rate=rate,
+            seconds=run.seconds,
+            watched={name: errors[member] for name, errors in watched.items()},
+        )
+        records.append(record)
+        if not run.histories[member].stopped_early:
+            _record(run, member, record)
+    run.loss_sums.zero_()
+    run.seconds = 0.0
+    return records
+
+
+@torch.no_grad()
+def _measure(run: TrainingRun) -> tuple[list[float] | None, dict[str, list[float]]]:
+    """The errors of each member on its validation pairs and on those to watch, and what its probe says."""
+    run.trainee.set_training(False)
+    with run.trainee.with_parameters(run.evaluated_weights()):
+        validation = run.trainee.errors(run.validation) if run.validation else None
+        watched = {name: run.trainee.errors(data) for name, data in run.watch.items()}
+        if run.probes:
+            answers = run.trainee.predictions(run.questions([probe.pairs for probe in run.probes]))
+            found = [probe.measure(own) for probe, own in zip(run.probes, answers, strict=True)]
+            watched |= {name: [numbers[name] for numbers in found] for name in found[0]}
+        return validation, watched
+
+
+def _record(run: TrainingRun, member: int, record: Epoch) -> None:
+    """Add an epoch to a member's history, keep its weights if they are its best, and see whether it stops."""
+    history, patience = run.histories[member], run.config.patience
+    history.epochs.append(record)
+    best = history.best_validation_mse
+    if record.validation_mse is not None and (best is None or record.validation_mse < best):
+        history.best_epoch = record.epoch
+        if patience is not None:
+            run.keep_as_best(member)
+    if patience is not None and history.best_epoch is not None:
+        history.stopped_early = record.epoch - history.best_epoch >= patience
+
+
+def shuffle(count: int, seed: int, epoch: int) -> Tensor:
+    """Draw the order of the pairs in an epoch.
+
+    Args:
+        count: the number of pairs.
+        seed: of the run.
+        epoch: the number of the epoch.
+
+    Returns:
+        The row numbers from 0 to `count - 1`, in random order.
+    """
+    return torch.randperm(count, generator=torch.Generator().manual_seed(seed * 1_000_003 + epoch))
+
+
+def _summarize(epochs: list[Epoch], probes: Sequence[Probe]) -> str:
     if len(epochs) == 1 and probes and probes[0].text is not None and epochs[0].watched:
         return f"epoch {epochs[0].epoch + 1}  {probes[0].text(epochs[0].watched)}"
     if len(epochs) == 1:
         return str(epochs[0])
     losses = torch.tensor([epoch.loss for epoch in epochs])
     return f"epoch {epochs[0].epoch + 1}  loss {losses.min():.4g} to {losses.max():.4g} of {len(epochs)} models"
-
-
-def _first_rows(data: PairData, config: TrainingConfig) -> Tensor:
-    return shuffled(len(data), config.seed, 0)[: CALIBRATION_BATCHES * config.batch_size]
-
-
-def _members(
-    name: str,
-    given: PairsAndTargets | Sequence[PairsAndTargets],
-    objects: ArrayOrTensor | None,
-    models: Sequence[Siamese | Distance],
-) -> list[PairData]:
-    """The pairs of each member, from those of all or from a list."""
-    if isinstance(given, tuple):
-        return [pair_data(name, given, objects, models[0])] * len(models)
-    if not isinstance(given, list) or len(given) != len(models):
-        got = f"a list of {len(given)}" if isinstance(given, list) else type(given).__name__
-        raise ValueError(f"{name}: expected a tuple (pairs, targets), or a list of {len(models)} of them, got {got}")
-    return [pair_data(f"{name}[{i}]", own, objects, models[i]) for i, own in enumerate(given)]

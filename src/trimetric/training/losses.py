@@ -1,51 +1,93 @@
-"""Losses of a predicted distance against a target, element by element."""
+r"""Losses of a predicted distance against a target, element by element.
+
+A loss is a function of predictions, targets and the settings.  To add one, write the function and give it a name in
+`LossName` and `LOSSES`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from trimetric._support import checks
+from trimetric._support.moved import renamed
+
+if TYPE_CHECKING:
+    from trimetric.training.config import TrainingConfig
 
 LossName = Literal["squared", "absolute", "relative", "huber", "discounted", "lower_bound", "upper_bound"]
-Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True)
 class CustomLoss:
-    """A loss of one's own for `fit`."""
+    """A loss of your own for `fit`.
+
+    Args:
+        of: the function from predictions, targets and the part of the run that is done (from 0 to below 1) to losses,
+            element by element.
+        identity: text that names the function and all its settings; a checkpoint is refused where it differs.
+
+    Examples:
+        >>> import torch
+        >>> import trimetric as tm
+        >>> loss = tm.CustomLoss(lambda p, t, done: (p - t).abs() ** (2 - done), "from squared to absolute")
+        >>> loss.of(torch.tensor([3.0]), torch.tensor([1.0]), 0.0)
+        tensor([4.])
+    """
 
     of: Callable[[Tensor, Tensor, float], Tensor]
-    """from predictions, targets and how far the run is (from 0 to below 1), element by element"""
     identity: str
-    """of all its settings: a checkpoint is refused where it differs"""
 
 
-def make_loss(name: LossName, *, huber_delta: float = 1.0, gamma: float = 0.9) -> Loss:
-    r"""The loss of that name.
-
-    - `squared` $(p - t)^2$, `absolute` $|p - t|$, `relative` $|p - t| / t$ (for $t > 0$),
-      `huber` (quadratic up to `huber_delta`, then linear);
-    - `discounted` $(\gamma^p - \gamma^t)^2$: finite for unreachable pairs, $t = \infty$;
-    - `lower_bound` $\mathrm{relu}(t - p)^2$ and `upper_bound` $\mathrm{relu}(p - t)^2$, where t only bounds d.
-    """
-    checks.one_of("loss", name, LOSSES)
-    checks.finite_number("huber_delta", huber_delta, above=0)
-    checks.finite_number("gamma", gamma, above=0, below=1)
-    return LOSSES[name](huber_delta, gamma)
+def squared(predictions: Tensor, targets: Tensor, config: TrainingConfig) -> Tensor:  # noqa: ARG001
+    r"""$(p - t)^2$."""
+    return (predictions - targets).square()
 
 
-LOSSES: dict[LossName, Callable[[float, float], Loss]] = {
-    "squared": lambda *_: lambda p, t: (p - t).square(),
-    "absolute": lambda *_: lambda p, t: (p - t).abs(),
-    "relative": lambda *_: lambda p, t: (p - t).abs() / t,
-    "huber": lambda delta, _: lambda p, t: F.huber_loss(p, t, reduction="none", delta=delta),
-    "discounted": lambda _, gamma: lambda p, t: (torch.pow(gamma, p) - torch.pow(gamma, t)).square(),
-    "lower_bound": lambda *_: lambda p, t: (t - p).relu().square(),
-    "upper_bound": lambda *_: lambda p, t: (p - t).relu().square(),
+def absolute(predictions: Tensor, targets: Tensor, config: TrainingConfig) -> Tensor:  # noqa: ARG001
+    r"""$|p - t|$."""
+    return (predictions - targets).abs()
+
+
+def relative(predictions: Tensor, targets: Tensor, config: TrainingConfig) -> Tensor:  # noqa: ARG001
+    r"""$|p - t| / t$, for $t > 0$."""
+    return (predictions - targets).abs() / targets
+
+
+def huber(predictions: Tensor, targets: Tensor, config: TrainingConfig) -> Tensor:
+    r"""Quadratic up to `config.huber_delta`, then linear."""
+    return F.huber_loss(predictions, targets, reduction="none", delta=config.huber_delta)
+
+
+def discounted(predictions: Tensor, targets: Tensor, config: TrainingConfig) -> Tensor:
+    r"""$(\gamma^p - \gamma^t)^2$ with `config.gamma`: finite for unreachable pairs, $t = \infty$."""
+    return (torch.pow(config.gamma, predictions) - torch.pow(config.gamma, targets)).square()
+
+
+def lower_bound(predictions: Tensor, targets: Tensor, config: TrainingConfig) -> Tensor:  # noqa: ARG001
+    r"""$\mathrm{relu}(t - p)^2$, where $t$ only bounds the distance from below."""
+    return (targets - predictions).relu().square()
+
+
+def upper_bound(predictions: Tensor, targets: Tensor, config: TrainingConfig) -> Tensor:  # noqa: ARG001
+    r"""$\mathrm{relu}(p - t)^2$, where $t$ only bounds the distance from above."""
+    return (predictions - targets).relu().square()
+
+
+LOSSES: dict[LossName, Callable[[Tensor, Tensor, TrainingConfig], Tensor]] = {
+    "squared": squared,
+    "absolute": absolute,
+    "relative": relative,
+    "huber": huber,
+    "discounted": discounted,
+    "lower_bound": lower_bound,
+    "upper_bound": upper_bound,
 }
+FINITE_AT_INFINITY: tuple[LossName, ...] = ("discounted", "upper_bound")
+"""losses that are finite where a target is not"""
+
+__getattr__ = renamed(__name__, {"OwnLoss": "trimetric.CustomLoss"})

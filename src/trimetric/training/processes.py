@@ -17,7 +17,12 @@ SETTLE_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Processes:
-    """This process and how many there are."""
+    """This process among those of the run.
+
+    Args:
+        rank: the number of this process.
+        size: how many there are.
+    """
 
     rank: int = 0
     size: int = 1
@@ -32,20 +37,20 @@ class Processes:
         return items[self.rank :: self.size]
 
     def sum(self, values: Tensor) -> Tensor:
-        """The sum of everybody's values, in place."""
+        """Add up the values of all processes, in place."""
         if self.size > 1:
             dist.all_reduce(values)
         return values
 
 
 def started_together() -> Processes:
-    """What `torchrun` says about this process; one process otherwise."""
+    """Read from the environment of `torchrun` which process this is; one process otherwise."""
     return Processes(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1")))
 
 
 @contextmanager
 def connected(device: torch.device) -> Iterator[Processes]:
-    """Connect to the other processes, unless they are connected already (then leave them so)."""
+    """Connect to the other processes, unless they are connected already (then leave them connected)."""
     if dist.is_available() and dist.is_initialized():
         yield Processes(dist.get_rank(), dist.get_world_size())
         return
@@ -58,19 +63,24 @@ def connected(device: torch.device) -> Iterator[Processes]:
         yield processes
         dist.barrier()  # who leaves first would close connections that others still use
         # The group's end waits for its threads while it holds the interpreter's lock.  A thread that has still to let
-        # go of its last tensor needs that lock, and both would wait for ever.
+        # go of its last tensor needs that lock, and both would wait forever.
         time.sleep(SETTLE_SECONDS)
     finally:
         dist.destroy_process_group()
 
 
 class WorkerLostError(RuntimeError):
-    """Another process of the run is gone."""
+    """Another process of the run has died."""
 
 
 @contextmanager
-def clear_loss_of_workers(processes: Processes, remedy: str) -> Iterator[None]:
-    """Say plainly that a worker died, where torch says that a connection was closed."""
+def explain_lost_workers(processes: Processes, remedy: str) -> Iterator[None]:
+    """Say that a worker died, where torch says that a connection was closed.
+
+    Args:
+        processes: those of the run.
+        remedy: what to do about it.
+    """
     try:
         yield
     except RuntimeError as error:

@@ -11,16 +11,17 @@ from torch.func import functional_call, stack_module_state
 from trimetric.distances import ObjectDistance
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.training.config import TrainingConfig
+from trimetric.training.losses import LOSSES
 from trimetric.training.pairs import PairData
-from trimetric.training.trainee import Trainee, loss_of, squared_errors
+from trimetric.training.trainee import Trainee, squared_errors
 
 
-class Stack(Trainee):
-    """Several models of one architecture, each with pairs of its own, in one vectorised computation."""
+class StackedModels(Trainee):
+    """Several models of one architecture, each with its own pairs, in one vectorized computation."""
 
     def __init__(self, models: Sequence[ObjectDistance], data: Sequence[PairData], config: TrainingConfig) -> None:
         self.models, self.data = models, _StackedPairs(data)
-        self.loss = loss_of(config)
+        self.config = config
         self.pairs_at_once = max(1, PAIRS_AT_ONCE // len(models))  # all members measure theirs together
         for model in models:
             model.train()
@@ -31,7 +32,7 @@ class Stack(Trainee):
 
     def losses(self, batches: Sequence[Tensor]) -> Tensor:
         predicted, targets = self._predict(self.data, torch.stack(list(batches)))
-        return self.loss(predicted, targets).mean(dim=1)
+        return LOSSES[self.config.loss](predicted, targets, self.config).mean(dim=1)
 
     def errors(self, data: Sequence[PairData]) -> list[float]:
         return (squared_errors(*self._predict(_StackedPairs(data), self._all_rows(data))) / len(data[0])).tolist()

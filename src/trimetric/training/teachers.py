@@ -11,22 +11,35 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from trimetric._support import checks
+from trimetric._support.moved import renamed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Teacher:
-    """New targets at the start of each epoch, made of the predictions of a *teacher*: an average of the model.
+    """New targets at the start of each epoch, computed from the predictions of an average of the model.
 
-    The teacher starts as a copy of the model; after each epoch it becomes `decay` of itself and the rest of the model.
+    The teacher starts as a copy of the model; after each epoch its weights become `decay` times themselves plus
+    `1 - decay` times those of the model.
+
+    Args:
+        pairs: what the teacher is asked for: indices `(m, 2)` of dtype torch.int64.
+        targets: the function from its m answers to the n targets of the training pairs.
+        decay: the part of the teacher's weights that stays in an epoch, between 0 and 1.
+        identity: text that names what `targets` depends on; a checkpoint is refused where it differs.
+
+    Examples:
+        >>> import torch
+        >>> import trimetric as tm
+        >>> pairs = torch.tensor([[0, 1], [1, 2], [0, 2]])
+        >>> teacher = tm.Teacher(pairs=pairs, targets=lambda d: torch.minimum(d[2:], d[:1] + d[1:2]))
+        >>> teacher.targets(torch.tensor([1.0, 2.0, 5.0]))
+        tensor([3.])
     """
 
     pairs: Int[Tensor, "m 2"]
-    """what the teacher is asked"""
     targets: Callable[[Float[Tensor, " m"]], Float[Tensor, " n"]]
-    """from its m answers to the n targets of the training pairs"""
     decay: float = 0.95
     identity: str = ""
-    """of what `targets` depends on: a checkpoint is refused where it differs"""
 
     def __post_init__(self) -> None:
         checks.finite_number("decay", self.decay, above=0, below=1)
@@ -37,6 +50,7 @@ class Teacher:
             )
 
     def fingerprint(self) -> str:
+        """Compute a digest that tells whether a checkpoint belongs to the same teacher."""
         digest = hashlib.sha256(f"{self.decay} {self.identity}".encode())
         digest.update(self.pairs.numpy().tobytes())
         return digest.hexdigest()
@@ -44,11 +58,24 @@ class Teacher:
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """Numbers of one's own, recorded in `Epoch.watched` whenever validation is due."""
+    """Custom measurements, recorded in `Epoch.watched` whenever validation is due.
+
+    Args:
+        pairs: what the model is asked for: indices `(m, 2)`.
+        measure: the function from its m answers to named numbers.
+        text: the function from these numbers to a line of progress, shown instead of the loss.
+
+    Examples:
+        >>> import torch
+        >>> import trimetric as tm
+        >>> probe = tm.Probe(pairs=torch.tensor([[0, 1]]), measure=lambda d: {"first": float(d[0])})
+        >>> probe.measure(torch.tensor([2.5]))
+        {'first': 2.5}
+    """
 
     pairs: Int[Tensor, "m 2"]
-    """what the model is asked"""
     measure: Callable[[Float[Tensor, " m"]], Mapping[str, float]]
-    """from its m answers to named numbers"""
     text: Callable[[Mapping[str, float]], str] | None = None
-    """the numbers in words, shown in place of a loss that says little by itself"""
+
+
+__getattr__ = renamed(__name__, {"Bootstrap": "trimetric.Teacher"})

@@ -1,4 +1,4 @@
-"""What a training run trains: one model, or several of one architecture at once (in `stacked_trainee`)."""
+"""What a training run trains: one model, or several of one architecture at once (in `stacked`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 from trimetric.distances import Calibrated, ObjectDistance
 from trimetric.training.compilation import CompiledOrEager
 from trimetric.training.config import TrainingConfig
-from trimetric.training.losses import CustomLoss, Loss, make_loss
+from trimetric.training.losses import LOSSES, CustomLoss
 from trimetric.training.pairs import PairData
 from trimetric.training.processes import Processes
 
@@ -22,17 +22,21 @@ class Trainee(ABC):
     """One or several models, seen as one set of parameters and a loss for each member."""
 
     parameters: dict[str, Tensor]
-    """what the optimiser moves"""
+    """what the optimizer changes"""
     buffers: dict[str, Tensor]
 
     def set_progress(self, progress: float) -> None:  # noqa: B027
-        """How far the run is, for a loss of one's own."""
+        """Say which part of the run is done, for a custom loss."""
 
     @abstractmethod
     def losses(self, batches: Sequence[Tensor]) -> Tensor:
-        """The mean loss of each member on its batch (row numbers of its pairs); their sum has the gradients.
+        """Compute the mean loss of each member on its batch; their sum has the gradients.
 
-        With several processes, the mean of what each of them returns.
+        Args:
+            batches: row numbers of the pairs of each member.
+
+        Returns:
+            The losses; with several processes, the loss is the mean of what each of them returns.
         """
 
     @abstractmethod
@@ -60,11 +64,11 @@ class Trainee(ABC):
 
     @abstractmethod
     def load(self, values: dict[str, Tensor]) -> None:
-        """Give the models these parameters, for good."""
+        """Give the models these parameters."""
 
     @contextmanager
     def with_parameters(self, values: dict[str, Tensor]) -> Iterator[None]:
-        """Other values for the parameters, for a while."""
+        """Replace the values of the parameters inside of a `with` block."""
         own = {name: parameter.data for name, parameter in self.parameters.items()}
         for name, value in values.items():
             self.parameters[name].data = value
@@ -75,7 +79,7 @@ class Trainee(ABC):
                 self.parameters[name].data = value
 
 
-class Single(Trainee):
+class SingleModel(Trainee):
     """One model, in one process or in several that share each batch."""
 
     def __init__(
@@ -90,13 +94,13 @@ class Single(Trainee):
         self.parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
         self.buffers = dict(model.named_buffers())
         self.objective: nn.Module = _Objective(model, data, config, loss)
-        self._own_objective = self.objective
+        self._local_objective = self.objective
         if processes.size > 1:
             unused = self._has_unused_parameters()
             self.objective = DistributedDataParallel(self.objective, find_unused_parameters=unused)
 
     def _has_unused_parameters(self) -> bool:
-        """Such as the weight of a pooling that another replaces; looking for them in each step takes time."""
+        """Such as the weight of a pooling that is not used; looking for them in each step takes time."""
         self.model.eval()
         with torch.random.fork_rng(devices=[]):
             loss = self.objective(torch.arange(1))
@@ -104,7 +108,7 @@ class Single(Trainee):
         return any(gradient is None for gradient in found)
 
     def set_progress(self, progress: float) -> None:
-        self._own_objective.progress = progress  # type: ignore[assignment]
+        self._local_objective.progress = progress  # type: ignore[assignment]
 
     def losses(self, batches: Sequence[Tensor]) -> Tensor:
         (batch,) = batches
@@ -123,7 +127,7 @@ class Single(Trainee):
         return own.predict(self.model, torch.arange(len(own))).unsqueeze(0)
 
     def set_targets(self, targets: Tensor) -> None:
-        self._own_objective.targets = targets[0]
+        self._local_objective.targets = targets[0]
 
     def of_member(self, value: Tensor, member: int) -> Tensor:  # noqa: ARG002
         return value
@@ -147,7 +151,7 @@ class _Objective(nn.Module):
     def __init__(self, model: ObjectDistance, data: PairData, config: TrainingConfig, loss: CustomLoss | None) -> None:
         super().__init__()
         self.model, self.targets = model, data.targets
-        self.loss, self.own_loss, self.progress = loss_of(config), loss, 0.0
+        self.config, self.custom_loss, self.progress = config, loss, 0.0
         self.predict = data.predictor(model, CompiledOrEager if config.compile else None)
         self.precision = torch.bfloat16 if config.precision == "bfloat16" else None
 
@@ -156,13 +160,9 @@ class _Objective(nn.Module):
         with torch.autocast(targets.device.type, dtype=self.precision, enabled=self.precision is not None):
             predicted = self.predict(batch)
         predicted = predicted.to(targets.dtype)
-        if self.own_loss is not None:
-            return self.own_loss.of(predicted, targets, self.progress).sum()
-        return self.loss(predicted, targets).sum()
-
-
-def loss_of(config: TrainingConfig) -> Loss:
-    return make_loss(config.loss, huber_delta=config.huber_delta, gamma=config.gamma)
+        if self.custom_loss is not None:
+            return self.custom_loss.of(predicted, targets, self.progress).sum()
+        return LOSSES[self.config.loss](predicted, targets, self.config).sum()
 
 
 def squared_errors(predicted: Tensor, targets: Tensor) -> Tensor:
@@ -171,7 +171,13 @@ def squared_errors(predicted: Tensor, targets: Tensor) -> Tensor:
 
 @torch.no_grad()
 def calibrate(model: ObjectDistance, data: PairData, rows: Tensor) -> None:
-    """Set the output scale of a model with a `Calibrated` head from some of its pairs."""
+    """Set the output scale of a model with a `Calibrated` head from some of its pairs.
+
+    Args:
+        model: the model; one without such a head, or with several, is left as it is.
+        data: its pairs.
+        rows: the row numbers of the pairs to use.
+    """
     scaled = [module for module in model.modules() if isinstance(module, Calibrated)]
     if len(scaled) != 1:
         return

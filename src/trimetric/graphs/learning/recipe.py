@@ -28,7 +28,7 @@ from trimetric.models.heads import HeadName
 from trimetric.models.model import Model
 from trimetric.models.networks import make_network
 from trimetric.training.config import History, TrainingConfig
-from trimetric.training.loop import fit
+from trimetric.training.fitting import fit
 from trimetric.training.losses import LossName
 from trimetric.training.recipes import Log, announce, audit_some, check_finite_weights, say_nothing
 from trimetric.training.schedules import ScheduleName

@@ -25,7 +25,7 @@ from trimetric.models.encoders import MLP
 from trimetric.models.heads import HeadName, make_head
 from trimetric.models.model import Model
 from trimetric.training.config import History, TrainingConfig
-from trimetric.training.loop import fit
+from trimetric.training.fitting import fit
 from trimetric.training.losses import LossName
 
 with needing("trimetric.integrations.sklearn", "sklearn"):

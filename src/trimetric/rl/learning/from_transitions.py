@@ -22,7 +22,7 @@ from trimetric.rl.transitions.embedding import readable_states
 from trimetric.rl.transitions.known_moves import KnownMoves
 from trimetric.rl.transitions.log import Transitions
 from trimetric.training.config import History, TrainingConfig
-from trimetric.training.loop import fit
+from trimetric.training.fitting import fit
 from trimetric.training.pairs import PairData
 from trimetric.training.trainee import calibrate
 
@@ -118,7 +118,7 @@ def learn_from_transitions(
             drawn,
             torch.zeros(len(drawn), dtype=dtype),
             objects=objects,
-            bootstrap=temporal_difference(moves, Split(drawn, drawn), polyak=polyak),
+            teacher=temporal_difference(moves, Split(drawn, drawn), polyak=polyak),
             probe=probe,
             config=config,
             checkpoint=checkpoint,

@@ -23,7 +23,7 @@ from trimetric.rl.learning.windows import Windows
 from trimetric.rl.planning.in_world import follow, greedy_actions, score
 from trimetric.rl.worlds.world import World
 from trimetric.training.config import History, TrainingConfig
-from trimetric.training.loop import fit, fit_many
+from trimetric.training.fitting import fit, fit_many
 from trimetric.training.teachers import Probe
 
 
@@ -147,7 +147,7 @@ def learn_values(
     by_number = [Siamese(StateEncoder(_grid_encoder(model), windows), model.distance) for model in models]
     pairs = [split.train for split in splits]
     targets = [observations.new_zeros(len(own)) for own in pairs]
-    bootstrap = [temporal_difference(*pair, polyak=polyak) for pair in zip(worlds, splits, strict=True)]
+    teachers = [temporal_difference(*pair, polyak=polyak) for pair in zip(worlds, splits, strict=True)]
     probes = [_probe(*pair) for pair in zip(worlds, splits, strict=True)] if measure else []
     shared: dict[str, Any] = {
         "objects": torch.arange(worlds[0].num_states),
@@ -155,10 +155,10 @@ def learn_values(
         "progress": progress,
     }
     if len(models) == 1:  # without the overhead of several
-        one: dict[str, Any] = {"bootstrap": bootstrap[0], "probe": probes[0] if probes else None}
+        one: dict[str, Any] = {"teacher": teachers[0], "probe": probes[0] if probes else None}
         histories = [fit(by_number[0], pairs[0], targets[0], config=replace(config, seed=seeds[0]), **one, **shared)]
     else:
-        several: dict[str, Any] = {"bootstrap": bootstrap, "probes": probes, "config": config}
+        several: dict[str, Any] = {"teachers": teachers, "probes": probes, "config": config}
         histories = fit_many(by_number, pairs, targets, seeds=seeds, **several, **shared)
     for model in models:
         model.eval()
