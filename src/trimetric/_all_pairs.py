@@ -38,31 +38,35 @@ def all_pairs(
     *,
     max_memory: int | str = "256MiB",
 ) -> Float[Tensor, "n m"]:
-    """The matrix of `distance(x[i], y[j])`, with `y = x` by default.
+    """Compute the matrix of `distance(x[i], y[j])`, with `y = x` by default.
 
     Works block by block.  Where a gradient is needed and what autograd would keep exceeds `max_memory`,
     each block is computed again in the backward pass, so that memory stays bounded there too.
 
-    Every norm of the package has a path that computes what belongs to one point once a point.  It agrees
+    Every norm of the package has a path that computes what belongs to one point once per point.  It agrees
     with the definition `distance(x[:, None], y[None])` to 1e-5 (relative, in float32), and equal rows have
     distance exactly 0.  Any other callable on broadcastable tensors goes through its definition.
 
-    >>> import trimetric as tm
-    >>> x = torch.tensor([[0.0, 0.0], [3.0, 4.0]])
-    >>> tm.all_pairs(tm.Euclidean(2), x)
-    tensor([[0., 5.],
-            [5., 0.]])
+    Under `torch.autocast` distances are computed in the precision of the parameters of the distance.
 
     Args:
         distance: a distance, a norm (for the distance it induces), a `Siamese` (each object is encoded
             once), or any function of two broadcastable tensors.
         x: `(n, dim)`; for a `Siamese`, n objects along the first axis.  A NumPy array is converted to the dtype of
             the weights.
-        y: `(m, dim)`.
+        y: `(m, dim)`; those of `x` by default.
         max_memory: bytes, or text such as "256MiB": about the most that is used beyond the inputs, their
             projections, the output and, with gradients, theirs.
 
-    Under `torch.autocast` distances are computed in the precision of the parameters of the distance.
+    Returns:
+        The distances, one row for each row of `x`.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> x = torch.tensor([[0.0, 0.0], [3.0, 4.0]])
+        >>> tm.all_pairs(tm.Euclidean(2), x)
+        tensor([[0., 5.],
+                [5., 0.]])
     """
     budget = checks.byte_count("max_memory", max_memory)
     given, distance = distance, checked_distance(distance)

@@ -37,25 +37,11 @@ def audit(
     seed: int = 0,
     max_memory: int | str = "256MiB",
 ) -> Audit:
-    """Measure the axioms of a distance on points, and compare with what it promises and with what you require.
+    """Measure the axioms of a distance on points, and compare them with what it promises and with what you require.
 
     Up to `max_points` points, every one of the n^3 triples is checked; beyond, `random_triples` of them.
     Differences that rounding alone explains count as 0: up to 16 units in the last place of the
     largest distance.  Audit in float64 to see smaller ones.
-
-    >>> _ = torch.manual_seed(0)
-    >>> import trimetric as tm
-    >>> report = tm.audit(tm.NormInduced(tm.DeepNorm(8)), torch.randn(100, 8))
-    >>> report.triangle_defect, report.triples, report.holds
-    (0.0, 1000000, True)
-
-    A function promises nothing, so its audit never holds unless you say what you require of it:
-
-    >>> report = tm.audit(lambda x, y: (y - x).square().sum(-1), torch.tensor([[0.0], [1.0], [2.0]]))
-    >>> report.holds, report.verdict
-    (False, 'nothing is promised; the triangle inequality is broken by up to 2')
-    >>> tm.audit(lambda x, y: (y - x).abs().sum(-1), torch.randn(9, 2), require=("triangle", "symmetric")).holds
-    True
 
     Args:
         distance: a distance, norm, `Siamese`, or any function of two broadcastable tensors.
@@ -70,6 +56,21 @@ def audit(
 
     Returns:
         The defects that were found, `holds` and a `verdict` in words.
+
+    Examples:
+        >>> _ = torch.manual_seed(0)
+        >>> import trimetric as tm
+        >>> report = tm.audit(tm.NormInduced(tm.DeepNorm(8)), torch.randn(100, 8))
+        >>> report.triangle_defect, report.triples, report.holds
+        (0.0, 1000000, True)
+
+        A function promises nothing, so its audit never holds unless you say what you require of it:
+
+        >>> report = tm.audit(lambda x, y: (y - x).square().sum(-1), torch.tensor([[0.0], [1.0], [2.0]]))
+        >>> report.holds, report.verdict
+        (False, 'nothing is promised; the triangle inequality is broken by up to 2')
+        >>> tm.audit(lambda x, y: (y - x).abs().sum(-1), torch.randn(9, 2), require=("triangle", "symmetric")).holds
+        True
     """
     required = _required(require)
     name = getattr(distance, "__name__", type(distance).__name__)

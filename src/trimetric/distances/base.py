@@ -104,6 +104,12 @@ class Distance(Pooled, ObjectDistance):
 
     A subclass gives `components`; the distance pools them.
 
+    Args:
+        dim: the size of the last axis of points.
+        num_components: the number of components.
+        pool: how they are pooled; None for the pooling of `inner`.
+        inner: the norm or distance that this one wraps.
+
     Examples:
         >>> import torch
         >>> import trimetric as tm
@@ -119,9 +125,23 @@ class Distance(Pooled, ObjectDistance):
     def components(
         self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
     ) -> Float[Tensor, "*#batch k"]:
-        """The distances that are pooled, on the last axis."""
+        """Compute the distances that are pooled, on the last axis.
+
+        Args:
+            x: points.
+            y: points whose leading axes broadcast with those of `x`.
+        """
 
     def forward(self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]) -> Float[Tensor, "*#batch"]:
+        """Compute the distances of paired points.
+
+        Args:
+            x: points.
+            y: points whose leading axes broadcast with those of `x`.
+
+        Returns:
+            The distance from each point of `x` to the point of `y` in its place.
+        """
         checks.same_dtype("x", checks.vectors("x", x, self.dim), self)
         checks.same_dtype("y", checks.vectors("y", y, self.dim), self)
         checks.broadcastable(x, y)
@@ -186,7 +206,13 @@ class Distance(Pooled, ObjectDistance):
         return self(points[start], points[end])
 
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
-        """The components for `between_rows`; where a part needs one point only, it is computed once per point."""
+        """Compute the components for `between_rows`; a part that needs one point only is computed once per point.
+
+        Args:
+            points: a table of points.
+            start: the row where each pair starts.
+            end: the row where each pair ends.
+        """
         return self.components(F.embedding(start, points), F.embedding(end, points))
 
     def calibrate(self, predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> Float[Tensor, " n"]:  # noqa: ARG002

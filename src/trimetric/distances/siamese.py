@@ -35,8 +35,8 @@ class Siamese(ObjectDistance):
         >>> objects = torch.randn(5, 3)
         >>> model.embed(objects).shape
         torch.Size([5, 8])
-        >>> model(objects[:2], objects[:2])
-        tensor([0., 0.], grad_fn=<MaxBackward0>)
+        >>> model(objects[:2], objects[:2]).tolist()
+        [0.0, 0.0]
     """
 
     def __init__(self, encoder: nn.Module, distance: Norm | Distance) -> None:
@@ -52,6 +52,15 @@ class Siamese(ObjectDistance):
         return self.distance.axioms.but(definite=False, homogeneous=False, translation_invariant=False, monotone=False)
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        """Compute the distances of paired objects.
+
+        Args:
+            x: objects along the first axes, or one object.
+            y: as many objects, or as many as broadcast.
+
+        Returns:
+            The distance from each object of `x` to the object of `y` in its place.
+        """
         checks.tensor("x", x)
         checks.tensor("y", y)
         if x is y:

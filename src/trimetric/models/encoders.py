@@ -1,4 +1,4 @@
-"""Encoders for vectors of features, that a saved model can describe.  Any other module serves as well."""
+"""Encoders of feature vectors that a saved model can describe.  Any other module can be an encoder as well."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "s
 
 
 class Standardize(Described):
-    """`(x - mean) / scale` for each feature, with buffers that `measure` sets from data."""
+    """`(x - mean) / scale` for each feature, with buffers that `measure` sets from data.
+
+    Args:
+        features: the number of features.
+    """
 
     mean: Tensor
     scale: Tensor
@@ -31,7 +35,11 @@ class Standardize(Described):
 
     @torch.no_grad()
     def measure(self, x: Float[Tensor, "n features"]) -> None:
-        """Set mean and scale to those of the rows of `x`; the scale of a constant feature stays 1."""
+        """Set mean and scale to those of the rows of `x`; the scale of a constant feature stays 1.
+
+        Args:
+            x: the features of n objects.
+        """
         checks.finite("x", checks.vectors("x", x, self.features))
         rows = x.reshape(-1, self.features)
         spread = rows.std(dim=0, correction=0)
@@ -43,11 +51,25 @@ class Standardize(Described):
 
 
 class MLP(Described):
-    """A perceptron from `in_features` to `out_features` with hidden layers of `widths`, on standardised features.
+    """A multilayer perceptron on standardized features.
 
-    `standardize.measure(features)` before training takes the units out of the features; until then they pass as they
-    are.  With `waves` it also reads sin and cos of 1, 2, 4, ... times each of them, that many: then it can tell near
-    places apart, such as the two sides of a wall.
+    `standardize.measure(features)` before training removes the units of the features; until then they pass unchanged.
+
+    Args:
+        in_features: the number of features of an object.
+        out_features: the dimension of its point.
+        widths: the sizes of the hidden layers.
+        activation: "relu", "gelu", "silu" or "tanh".
+        waves: the number of frequencies per feature: it also reads sin and cos of 1, 2, 4, ... times the feature, and
+            can tell apart places that are close together, such as the two sides of a wall.
+
+    Examples:
+        >>> import torch
+        >>> import trimetric as tm
+        >>> encoder = tm.MLP(3, 8, widths=(16,))
+        >>> encoder.standardize.measure(torch.randn(100, 3))
+        >>> encoder(torch.randn(5, 3)).shape
+        torch.Size([5, 8])
     """
 
     def __init__(
@@ -76,6 +98,11 @@ class MLP(Described):
         return self.standardize.features
 
     def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
+        """Compute the points of objects.
+
+        Args:
+            x: their features.
+        """
         checks.same_dtype("x", checks.vectors("x", x, self.standardize.features), self)
         x = self.standardize(x)
         if self.waves:

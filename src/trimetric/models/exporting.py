@@ -28,7 +28,17 @@ def export(model: Model | ObjectDistance, path: Path | str, *, example: Tensor |
     Args:
         model: what to export.
         path: the file to write.
-        example: objects as the network reads them, two or more; needed only where they cannot be told from the model.
+        example: two or more objects as the network reads them; needed only where the model does not tell what it reads.
+
+    Returns:
+        The path of the file.
+
+    Examples:
+        >>> import tempfile
+        >>> import trimetric as tm
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tm.export(tm.NormInduced(tm.Euclidean(3)), f"{folder}/distance.pt2").name
+        'distance.pt2'
     """
     checks.instance("model", model, Model, Siamese, Distance)
     file = checks.path("path", path)

@@ -44,6 +44,18 @@ class Model:
             which reads the number of the object.
         notes: anything that JSON can hold; saved as it is.
         places: coordinates of the known objects, by which others are found; the network does not read them.
+
+    Examples:
+        >>> import torch
+        >>> import trimetric as tm
+        >>> points = torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0]])
+        >>> model = tm.Model(tm.NormInduced(tm.Euclidean(2)), ["home", "work", "school"], points)
+        >>> model.distances(["home", "school"], ["work", "work"])
+        tensor([5., 3.])
+        >>> model.all_pairs(["home"])
+        tensor([[0.]])
+        >>> model.all_pairs(["home"], ["work", "school"])
+        tensor([[5., 4.]])
     """
 
     network: ObjectDistance
@@ -92,14 +104,23 @@ class Model:
 
     @property
     def axioms(self) -> Axioms:
+        """What the network promises."""
         return self.network.axioms
 
     @property
     def device(self) -> torch.device:
+        """Where the network is."""
         return next((p.device for p in self.network.parameters()), torch.device("cpu"))
 
     def objects(self, names: Sequence[str] | Tensor | None = None) -> Tensor:
-        """What the network reads for known objects, all of them by default; a tensor is taken for that itself."""
+        """Look up what the network reads for known objects.
+
+        Args:
+            names: their names, all of them by default; a tensor or NumPy array is taken as what the network reads.
+
+        Returns:
+            The rows, on the device of the network.
+        """
         if isinstance(names, (Tensor, np.ndarray)):
             return checks.as_tensor("names", names, self.network).to(self.device)
         if isinstance(names, str):
@@ -193,10 +214,10 @@ class Model:
         return objects
 
     def save(self, path: Path | str) -> Path:
-        """Write all of it to one safetensors file, the architecture as JSON; wholly or not at all.
+        """Write the model to one safetensors file, with the architecture as JSON; completely or not at all.
 
-        The file is read again before it takes its place: a network that would come back as another function, or with
-        weights that are not finite, is refused.
+        The file is read back before it takes its place: a network that would come back as another function, or with
+        weights that are not finite, is refused.  The network itself is left as it is.
 
         Args:
             path: the file to write or replace.
@@ -239,13 +260,13 @@ class Model:
 
         Args:
             path: the file.
-            device: where to have the network.
+            device: where to put the network.
 
         Returns:
             The model, ready for use.
 
         Raises:
-            CheckpointError: where the file is damaged or no model, or its weights are not finite.
+            CheckpointError: where the file is damaged or not a model, or its weights are not finite.
         """
         file = checks.path("path", path)
         network, tensors, state = read_network(file)
