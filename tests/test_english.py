@@ -44,6 +44,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "src/trimetric/graphs/learning/comparison.py": {"_a_node": "the old name of a property, for one release"},
     "src/trimetric/graphs/learning/features.py": {"normalise": "the old name of an argument, for one release"},
     "src/trimetric/graphs/paths/landmarks.py": {"_a_node": "the old name of a property, for one release"},
+    "src/trimetric/training/identity.py": {"optimiser": "a key in checkpoints of earlier versions"},
     "src/trimetric/rl/worlds/maps.py": {"neighbour": "the old name of a method, for one release"},
 }
 """Words that stay, by file: each with the reason."""
@@ -51,13 +52,9 @@ ALLOWED: dict[str, dict[str, str]] = {
 MOST: dict[tuple[str, str], int] = {
     ("docs", "dialect"): 6,
     ("src/trimetric/_all_pairs.py", "British spelling"): 3,
-    ("src/trimetric/_all_pairs.py", "dialect"): 1,
     ("src/trimetric/cli", "British spelling"): 3,
     ("src/trimetric/cli", "dialect"): 12,
     ("src/trimetric/distances", "dialect"): 1,
-    ("src/trimetric/models", "British spelling"): 1,
-    ("src/trimetric/training", "British spelling"): 15,
-    ("src/trimetric/training", "dialect"): 12,
 }
 """How many are still there, by folder and kind.  A number may be lowered here, never raised."""
 

@@ -126,8 +126,8 @@ def test_an_interrupted_run_resumes_bit_for_bit(tmp_path: Path) -> None:
 def test_targets_of_the_exact_distances_are_the_exact_distances() -> None:
     world = World("FourRoom", asymmetric=True)
     split = split_pairs(world, 0.5)
-    bootstrap = temporal_difference(world, split)
-    found = bootstrap.targets(world.distances[tuple(bootstrap.pairs.unbind(1))])
+    teacher = temporal_difference(world, split)
+    found = teacher.targets(world.distances[tuple(teacher.pairs.unbind(1))])
     torch.testing.assert_close(found, world.distances[tuple(split.train.unbind(1))])
 
 
