@@ -49,7 +49,7 @@ FRESH = {
     "sub-packages come when asked for": "import trimetric as tm; tm.graphs.Graph; tm.nearness.nearest_metric; tm.rl",
     "a star means the table": "from trimetric import *; assert all_pairs and WideNorm and fit",
     "a model file names any class": (
-        "import trimetric.models; from trimetric._support.described import build;"
+        "from trimetric.models import Model; from trimetric._support.described import build;"
         "build({'class': 'MLP', 'arguments': {'in_features': 2, 'out_features': 3}})"
     ),
 }

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from trimetric._support import checks
 from trimetric._support.progress import Shown
-from trimetric.distances import Distance
+from trimetric.distances import Distance, ObjectDistance
 from trimetric.distances.siamese import Siamese
 from trimetric.rl.learning.constraints import constrained_loss, constraints, reach_of
 from trimetric.rl.learning.move_errors import move_errors
@@ -31,7 +31,7 @@ CALIBRATION_PAIRS = 2048
 
 
 def learn_from_transitions(
-    model: Siamese | Distance,
+    model: ObjectDistance,
     transitions: Transitions | KnownMoves,
     *,
     method: Method = "constrained",

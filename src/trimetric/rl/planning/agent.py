@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from trimetric.distances import Distance
+from trimetric.distances import Distance, ObjectDistance
 from trimetric.distances.siamese import Siamese
 from trimetric.rl.transitions.embedding import embed_states
 from trimetric.rl.transitions.known_moves import KnownMoves
@@ -43,7 +43,7 @@ class Agent:
 
     def __init__(
         self,
-        model: Siamese | Distance,
+        model: ObjectDistance,
         transitions: Transitions,
         goals: Int[Tensor, " g"] | int,
     ) -> None:

@@ -7,7 +7,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from trimetric._support import checks
-from trimetric.distances import Distance
+from trimetric.distances import Distance, ObjectDistance
 from trimetric.distances.siamese import Siamese
 from trimetric.rl.planning.outcome import Plan, Score
 from trimetric.rl.transitions.embedding import embed_states
@@ -16,7 +16,7 @@ from trimetric.rl.transitions.known_moves import KnownMoves
 
 @torch.no_grad()
 def plan(
-    model: Siamese | Distance,
+    model: ObjectDistance,
     moves: KnownMoves,
     pairs: Int[Tensor, "k 2"],
     *,

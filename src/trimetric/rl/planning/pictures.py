@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from trimetric._support.atomic import replacing
-from trimetric.distances import Distance
+from trimetric.distances import Distance, ObjectDistance
 from trimetric.distances.siamese import Siamese
 from trimetric.rl.planning.over_moves import plan
 from trimetric.rl.transitions.embedding import embed_states
@@ -24,7 +24,7 @@ MOST_CELLS = 250_000
 
 
 @torch.no_grad()
-def distance_field(model: Siamese | Distance, moves: KnownMoves, goal: int) -> Float[Tensor, " m"]:
+def distance_field(model: ObjectDistance, moves: KnownMoves, goal: int) -> Float[Tensor, " m"]:
     """Compute the learned distance of each state to a goal.
 
     Args:
@@ -41,7 +41,7 @@ def distance_field(model: Siamese | Distance, moves: KnownMoves, goal: int) -> F
 
 def save_plan(
     file: Path | str,
-    models: dict[str, Siamese | Distance],
+    models: dict[str, ObjectDistance],
     moves: KnownMoves,
     pairs: Int[Tensor, "k 2"],
     *,
