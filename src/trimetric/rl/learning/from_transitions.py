@@ -12,8 +12,7 @@ from torch import Tensor
 
 from trimetric._support import checks
 from trimetric._support.progress import Shown
-from trimetric.distances import Distance, ObjectDistance
-from trimetric.distances.siamese import Siamese
+from trimetric.distances import ObjectDistance
 from trimetric.rl.learning.constraints import constrained_loss, constraints, reach_of
 from trimetric.rl.learning.move_errors import move_errors
 from trimetric.rl.learning.splits import Split

@@ -7,8 +7,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from trimetric.distances import Distance, ObjectDistance
-from trimetric.distances.siamese import Siamese
+from trimetric.distances import ObjectDistance
 from trimetric.rl.transitions.embedding import embed_states
 from trimetric.rl.transitions.known_moves import KnownMoves
 from trimetric.rl.transitions.log import Transitions

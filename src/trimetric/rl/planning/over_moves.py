@@ -7,8 +7,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from trimetric._support import checks
-from trimetric.distances import Distance, ObjectDistance
-from trimetric.distances.siamese import Siamese
+from trimetric.distances import ObjectDistance
 from trimetric.rl.planning.outcome import Plan, Score
 from trimetric.rl.transitions.embedding import embed_states
 from trimetric.rl.transitions.known_moves import KnownMoves

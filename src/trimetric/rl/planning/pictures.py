@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from trimetric._support.atomic import replacing
-from trimetric.distances import Distance, ObjectDistance
-from trimetric.distances.siamese import Siamese
+from trimetric.distances import ObjectDistance
 from trimetric.rl.planning.over_moves import plan
 from trimetric.rl.transitions.embedding import embed_states
 from trimetric.rl.transitions.known_moves import KnownMoves
