@@ -101,7 +101,7 @@ def test_a_file_off_the_map_names_line_place_and_remedy(porto: Path, capsys: pyt
         "far.csv": "error: far.csv, line 3: lon, lat: expected a longitude and latitude within 500 m of the map, got "
         "-0.1276, 51.5072, 1,3",
         "swapped.csv": "error: swapped.csv, line 2: lon, lat: expected",
-        "half.csv": "error: half.csv: expected both of the columns lon and lat, or none, got only 'lon'",
+        "half.csv": "error: half.csv: expected both columns lon and lat, or neither, got only 'lon'",
     }.items():
         assert main(["predict", str(porto), "--from-file", file, "--to", "a", "-o", "out.csv"]) == 2
         told = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""The objects that a query is about: named on the command line, listed in a file, or found by their coordinates."""
+"""The objects of a query: named on the command line, listed in a file, or found by their coordinates."""
 
 from __future__ import annotations
 
@@ -22,24 +22,26 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Asked:
-    """Objects by the names that the answer is to have, and their rows in the model."""
+    """Objects by their names in the answer, and their rows in the model."""
 
     labels: list[str]
+    """their names in the answer"""
     rows: Rows
+    """their rows in the model"""
     metres: NDArray[np.float64] | None = None
-    """where they were found by coordinates: how far each is from the node that stands for it"""
+    """if they were found by coordinates: how far each is from its node"""
     note: str = ""
-    """what to say of how they were found"""
+    """what to say about how they were found"""
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def columns(self, end: str) -> tuple[str, ...]:
-        """What the answer says of each of them, at the end "from" or "to", beside its name."""
+        """Return the further columns of the answer for the end "from" or "to"."""
         return () if self.metres is None else (f"{end}_node", f"{end}_snap_m")
 
     def cells(self, model: Model) -> list[tuple[str, ...]]:
-        """The cells of `columns`."""
+        """Return the cells of `columns`, one tuple per object."""
         if self.metres is None:
             return [()] * len(self)
         ids = list(model.ids or ())
@@ -47,12 +49,13 @@ class Asked:
 
 
 def everything(model: Model) -> Asked:
+    """Return all objects that the model knows."""
     ids = list(model.ids or ())
     return Asked(ids, np.arange(len(ids)))
 
 
 def named(model: Model, names: Sequence[str], *, option: str, origin: Path) -> Asked:
-    """Objects by name."""
+    """Return objects by name; an error with a suggestion if one is unknown."""
     ids = list(model.ids or ())
     number = {name: i for i, name in enumerate(ids)}
     for name in names:
@@ -64,7 +67,7 @@ def named(model: Model, names: Sequence[str], *, option: str, origin: Path) -> A
 
 
 def listed(model: Model, file: Path, *, option: str, id_column: str, origin: Path, max_snap: float) -> Asked:
-    """Objects from a table: by id, or where it has columns lon and lat by the nearest place that the model knows."""
+    """Return the objects of a table: by id or, if it has columns lon and lat, by the nearest place of the model."""
     table = read_table(file, ids=[id_column], numbers=[], optional=["lon", "lat"])
     names = list(table.names)
     labels = [names[code] for code in table.codes[id_column].tolist()]
@@ -72,7 +75,7 @@ def listed(model: Model, file: Path, *, option: str, id_column: str, origin: Pat
         return named(model, labels, option=option, origin=origin)
     if len(table.numbers) == 1:
         raise InputError(
-            f"{file}: expected both of the columns lon and lat, or none, got only {next(iter(table.numbers))!r}"
+            f"{file}: expected both columns lon and lat, or neither, got only {next(iter(table.numbers))!r}"
         )
     if model.places is None:
         raise InputError(f"{option}: {file} has coordinates, but {origin} knows no places; give ids alone")

@@ -15,30 +15,30 @@ from trimetric.files.errors import InputError
 
 RANDOM_POINTS = 500
 ALL_TRIPLES = 2000
-"""points of which all triples are measured"""
+"""up to this many points, all triples are measured"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """Measure whether a model keeps what it promises and what you require; the exit code is 1 where it does not.
+    """Measure whether a model keeps what it promises and what you require; the exit code is 1 if it does not.
 
       trimetric audit model.safetensors
       trimetric audit model.safetensors --points 300 --json
       trimetric audit model.safetensors --random --seed 1
       trimetric audit model.safetensors --require triangle symmetric
 
-    The triangle inequality is measured on all triples of up to 2000 objects, and on a million random triples of more.
-    A model that promises nothing (--head mlp) breaks no promise: say with --require what must hold all the same.
+    The triangle inequality is measured on all triples of up to 2000 objects, or on a million random triples of more.
+    A model that promises nothing (--head mlp) breaks no promise; --require says what must hold nevertheless.
     """
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
-    """a file that trimetric fit wrote"""
+    """a model file, as trimetric fit writes it"""
     points: Annotated[int | None, unless_given("N")] = None
-    """so many of the known objects, chosen by seed; all unless given"""
+    """how many of the known objects to use, chosen by seed (default: all)"""
     random: bool = False
-    """random points of a normal distribution in place of the known objects (500 unless --points)"""
+    """use random points of a normal distribution instead of the known objects (500 without --points)"""
     require: Annotated[tuple[Measured, ...], unless_given("AXIOM")] = ()
-    """axioms that are checked as if the model promised them: triangle, nonnegative, reflexive, definite, symmetric
+    """axioms to check as if the model promised them: triangle, nonnegative, reflexive, definite, symmetric
     or homogeneous"""
     general: SeededComputing = field(default_factory=SeededComputing)
 

@@ -19,20 +19,20 @@ FILES = ("pairs.csv", "objects.csv")
 class Example:
     """Write a small city with one-way streets, to try the other commands on.
 
-    64 crossings, A1 to H8.  Streets are one-way, every other one the other way, but for the ring around the
-    city; going uphill (to the north) takes longer.  So the way there is seldom as long as the way back.
+    64 crossings, A1 to H8.  Streets are one-way, in alternating directions, except for the ring around the city;
+    going uphill (to the north) takes longer.  So the way there is seldom as long as the way back.
 
       trimetric example
       trimetric example -o elsewhere --seed 1
 
-    pairs.csv has the minutes between all ordered pairs (from, to, distance), objects.csv where the crossings are
-    (id, x, y).
+    pairs.csv has the minutes between all ordered pairs (from, to, distance), objects.csv has the coordinates of the
+    crossings (id, x, y).
     """
 
     output: Annotated[Path, arg(aliases=["-o"], metavar="FOLDER")] = Path("city")
-    """the folder to make"""
+    """the folder to create"""
     force: bool = False
-    """replace files that are there"""
+    """replace existing files"""
     general: Seeded = field(default_factory=Seeded)
 
     def run(self) -> int:
@@ -41,7 +41,7 @@ class Example:
             raise InputError(f"--output: expected a folder, got the file {folder}")
         for file in (folder / name for name in FILES):
             if file.exists() and not self.force:
-                raise InputError(f"--output: {file} is there already; give another folder, or --force")
+                raise InputError(f"--output: {file} already exists; give another folder, or --force")
         if not folder.parent.is_dir():
             raise InputError(f"--output: {folder}: there is no folder {folder.parent}")
 
@@ -67,7 +67,11 @@ class Example:
 
 
 def city(seed: int) -> tuple[list[str], list[tuple[str, str, str]]]:
-    """The names of the crossings, and from, to and minutes of all pairs."""
+    """Return the names of the crossings, and from, to and minutes of all pairs.
+
+    Args:
+        seed: of the time that each street takes.
+    """
     import numpy as np
 
     from trimetric.graphs import Graph, all_distances

@@ -14,17 +14,17 @@ from trimetric.files.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class Export:
-    """A model as a file that runs without this package: ONNX, or a program of torch.export.
+    """Export a model as a file that runs without this package: ONNX, or a program of torch.export.
 
       trimetric export model.safetensors -o model.onnx
       trimetric export model.safetensors -o model.pt2
 
-    Inputs x and y: for a model of features, rows of them; for one without, the numbers of the objects in the order
-    of trimetric info --json.  Output: their distances.
+    The inputs x and y are rows of features, or, for a model without features, the numbers of the objects in the order
+    of trimetric info --json.  The output is their distances.
     """
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
-    """a file that trimetric fit wrote"""
+    """a model file, as trimetric fit writes it"""
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
     """the .onnx or .pt2 file to write"""
     general: Computing = field(default_factory=Computing)

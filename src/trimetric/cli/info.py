@@ -18,14 +18,14 @@ LONGEST_NOTE = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Info:
-    """What is in a model file: its parts, what it promises, the objects that it knows, and how it was made.
+    """Show what is in a model file: its parts, what it promises, the objects that it knows, and how it was made.
 
     trimetric info model.safetensors
     trimetric info model.safetensors --json
     """
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
-    """a file that trimetric fit wrote"""
+    """a model file, as trimetric fit writes it"""
     general: General = field(default_factory=General)
 
     def run(self) -> int:
@@ -64,7 +64,7 @@ class Info:
 
 
 def _parts(architecture: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Encoder and distance apart, as they are long."""
+    """Encoder and distance separately, as they are long."""
     if architecture["class"] == "Siamese":
         return list(architecture["arguments"].items())
     return [("distance", architecture)]

@@ -1,4 +1,4 @@
-"""From the words of a command line to an exit code."""
+"""From the arguments of a command line to an exit code."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from trimetric.cli.process import Stopped, flush, mute, own_process
 from trimetric.files.errors import InputError
 
 # A sub-command is a line here and a file of its name beside this one, with a dataclass of its options by the same name,
-# capitalised, that has the field `general: General` (or one of its kinds) and a `run` that returns the exit code:
-# `values fit` is `values_fit.py` and `ValuesFit`.  Its table `effects` says which options do nothing in which mode.
+# capitalized, that has the field `general: General` (or one of its kinds) and a `run` that returns the exit code:
+# `values fit` is `values_fit.py` and `ValuesFit`.  Its table `effects` says which options have an effect in which mode.
 COMMANDS = {
-    "example": "write a small city with one-way streets to try the others on",
+    "example": "write a small city with one-way streets to try the other commands on",
     "fit": "learn a distance from pairs, a matrix or a graph",
-    "predict": "distances between objects, and nearest ones",
+    "predict": "predict distances between objects, and find the nearest ones",
     "audit": "measure whether a model keeps what it promises",
-    "info": "what is in a model file",
-    "export": "a model as ONNX or as a program of torch.export",
-    "repair": "the nearest matrix that keeps the triangle inequality",
+    "info": "show what is in a model file",
+    "export": "export a model to ONNX or torch.export",
+    "repair": "find the nearest matrix that keeps the triangle inequality",
     "values fit": "learn how far goals are, from logged transitions",
     "values plan": "walk to goals by what was learned",
 }
@@ -36,11 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Args:
-        arguments: its words; by default those that the process was started with, and then signals are handled too.
+        arguments: of the command; by default those of the process, and then signals are handled too.
 
     Returns:
-        The exit code: 0 is success, 1 a failure or a broken promise, 2 bad input or usage, 130 and 143 that Ctrl-C or
-        SIGTERM came.
+        The exit code: 0 for success, 1 for a failure or a broken promise, 2 for bad input or usage, 130 after Ctrl-C
+        and 143 after SIGTERM.
     """
     with own_process() if arguments is None else nullcontext():
         try:
@@ -92,7 +92,7 @@ def _overview(commands: dict[str, str]) -> str:
 commands:
 {listed}
 
-Each explains itself by example: trimetric {first} --help"""
+Each has examples: trimetric {first} --help"""
     return f"""usage: trimetric [--version] COMMAND ...
 
 Learned distances that can never break the triangle inequality.
@@ -100,8 +100,8 @@ Learned distances that can never break the triangle inequality.
 commands:
 {listed}
 
-Each explains itself by example: trimetric fit --help
-To begin: trimetric example"""
+Each has examples: trimetric fit --help
+To start: trimetric example"""
 
 
 def _parsed(name: str, words: list[str]) -> Any:
@@ -149,6 +149,6 @@ def _fail(message: str, code: int) -> int:
     stopped = code not in (FAILED, BAD_INPUT)
     try:
         print(line if stopped else f"error: {line}", file=sys.stderr, flush=True)
-    except OSError:  # nobody is there to be told, but the exit code is right
+    except OSError:  # nobody reads it, but the exit code is right
         mute(sys.stderr)
     return code

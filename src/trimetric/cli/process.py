@@ -1,4 +1,4 @@
-"""The command as a process of its own: what signals and the readers of its output do to it."""
+"""The command as a process: signals, closed streams and readers that leave."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any, NoReturn, TextIO
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C or SIGTERM, and what to tell the user.
+    """Ctrl-C or SIGTERM, with a message for the user.
 
-    A class of its own because an interpreter through whose `exec` a plain KeyboardInterrupt has passed kills itself by
-    SIGINT at its end, whatever the exit code.
+    Not a plain KeyboardInterrupt: after one has passed through `exec`, the interpreter ends by killing itself with
+    SIGINT, whatever the exit code.
     """
 
     def __init__(self, message: str = "stopped", *, number: int = signal.SIGINT) -> None:
@@ -24,17 +24,22 @@ class Stopped(KeyboardInterrupt):
 
 
 def stopped(by: KeyboardInterrupt | SystemExit, message: str) -> Stopped:
-    """What a training run that a signal has stopped raises, with more to tell; it raises SystemExit at SIGTERM."""
+    """Return the exception for a training run that a signal has stopped, with a message for the user.
+
+    Args:
+        by: what the run raised: SystemExit after SIGTERM.
+        message: for the user.
+    """
     terminated = by.code == 128 + signal.SIGTERM if isinstance(by, (Stopped, SystemExit)) else False
     return Stopped(message, number=signal.SIGTERM if terminated else signal.SIGINT)
 
 
 @contextmanager
 def own_process() -> Iterator[None]:
-    """Ctrl-C and SIGTERM raise `Stopped`; a second one, or one during an import, ends the process at once.
+    """Let Ctrl-C and SIGTERM raise `Stopped`; a second one, or one during an import, ends the process at once.
 
-    NumPy and torch catch every exception while they load, and then fail in ways of their own ("maximum recursion
-    depth exceeded"): an import cannot be left by an exception.
+    An exception cannot interrupt an import: NumPy and torch catch every exception while they load, and then fail in
+    other ways ("maximum recursion depth exceeded").
     """
     _open_closed_streams()
     asked: list[int] = []
@@ -52,12 +57,12 @@ def own_process() -> Iterator[None]:
     try:
         yield
     finally:
-        for number in handled:  # the rest is the interpreter's own end, which has nothing to tell
+        for number in handled:  # what is left is the interpreter's shutdown
             signal.signal(number, signal.SIG_DFL)
 
 
 def _open_closed_streams() -> None:
-    """Streams that the shell has closed (>&-) lead nowhere; otherwise the next file would get their number."""
+    """Open streams that the shell has closed (>&-) to nowhere; otherwise the next file would get their number."""
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
 
@@ -76,19 +81,19 @@ def _exit_at_once(code: int) -> NoReturn:
 
 
 def tell_now(text: str) -> None:
-    """A line on standard error from within a signal handler, where print may be interrupting itself."""
+    """Write a line to standard error from within a signal handler, where print may be interrupting itself."""
     with suppress(OSError):
         os.write(2, f"{text}\n".encode())
 
 
 def flush() -> None:
-    """Write out what was printed, now, while an error can still be told."""
+    """Write out what was printed, while an error can still be reported."""
     sys.stdout.flush()
     sys.stderr.flush()
 
 
 def mute(stream: TextIO) -> None:
-    """Send the rest of what is printed nowhere: the reader of a pipe, such as head, has seen enough."""
+    """Discard the rest of what is printed: the reader of a pipe, such as head, has left."""
     with suppress(OSError, ValueError):  # no file, as in tests
         number = stream.fileno()
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,4 +1,4 @@
-"""What every command says of a model whose distances may break the triangle inequality."""
+"""The warning about a model whose distances may break the triangle inequality."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from trimetric.models.model import Model
 
 
 def caveat(model: Model) -> str | None:
-    """A sentence about a model that does not promise the triangle inequality; None where it does.
+    """Return a warning if a model does not promise the triangle inequality, else None.
 
     Args:
-        model: of any kind.
+        model: any model.
 
     Returns:
-        The sentence, without the numbers that only an audit can give.
+        A sentence, without the numbers that only an audit can give.
     """
     if model.axioms.triangle:
         return None

@@ -1,4 +1,4 @@
-"""Answers of a model, block by block, as rows of text."""
+"""The answers of a model, block by block, as rows of text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = tuple[str, ...]
 
 
 def with_features(model: Model, file: Path, features: FeatureTable) -> Model:
-    """The same network for other objects."""
+    """Return the model for other objects: the same network with their features."""
     network = model.network
     reads = inputs_of(network.reader)
     if isinstance(reads, FeatureVectors):
@@ -42,7 +42,7 @@ def with_features(model: Model, file: Path, features: FeatureTable) -> Model:
 
 
 def listed_pairs(model: Model, pairs: PairTable) -> tuple[NDArray[np.float64], Iterable[list[Row]]]:
-    """The predictions for the pairs, and the rows that say so."""
+    """Return the predictions for the pairs, and the rows of the answer."""
     predicted = model.between_rows(pairs.ends).double().cpu().numpy()
     bad = first_true(~np.isfinite(predicted))
     if bad is not None:
@@ -54,12 +54,12 @@ def listed_pairs(model: Model, pairs: PairTable) -> tuple[NDArray[np.float64], I
 
 
 def columns(starts: Asked, ends: Asked) -> tuple[str, ...]:
-    """The header of the rows below."""
+    """Return the header of the answer."""
     return ("from", "to", "distance", *starts.columns("from"), *ends.columns("to"))
 
 
 def every_pair(model: Model, sources: Asked, targets: Asked) -> Iterator[list[Row]]:
-    """From each source to each target."""
+    """Yield rows from each source to each target."""
     starts, ends = sources.cells(model), targets.cells(model)
     for part, block in _blocks(model, sources, targets):
         yield [
@@ -70,7 +70,7 @@ def every_pair(model: Model, sources: Asked, targets: Asked) -> Iterator[list[Ro
 
 
 def nearest(model: Model, sources: Asked, targets: Asked, count: int, *, reverse: bool) -> Iterator[list[Row]]:
-    """From each source to its nearest targets, itself not among them; `reverse` measures the way back."""
+    """Yield rows from each source to its nearest targets, except itself; `reverse` measures the way back."""
     number = {label: i for i, label in enumerate(targets.labels)}
     itself = np.array([number.get(label, -1) for label in sources.labels], np.int64)
     here_cells, there_cells = sources.cells(model), targets.cells(model)
@@ -127,5 +127,5 @@ def _not_finite(where: str, names: list[str], value: float) -> InputError:
 
 
 def _text(value: Any) -> str:
-    """About as many digits as float32 has."""
+    """Format a distance with about as many digits as float32 has."""
     return f"{value:.7g}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from tyro.conf import Positional, arg
 
-from trimetric.cli.effects import Effects, Only
+from trimetric.cli.effects import Effects, Only, in_options
 from trimetric.cli.general import General, keep_inputs, output_file, unless_given
 from trimetric.cli.process import tell_now
 from trimetric.files.errors import InputError
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from trimetric.nearness.entry_error import Cell, EntryError, Remedy
 
 REMEDIES: dict[Remedy, str] = {
-    "missing": "--missing says that NaN and empty cells are distances that are not known",
-    "known": "an infinite distance is none; leave the cell empty where it is not known, and say --missing",
+    "missing": "--missing treats NaN and empty cells as unknown distances",
+    "known": "infinite distances are not allowed; leave unknown cells empty and give --missing",
     "average": "the mean of both directions has the same nearest symmetric metric",
 }
 STOPPING = "stopping after this round; press Ctrl-C again to stop without a result"
@@ -30,16 +30,16 @@ SEARCHED = Only("with --method active-set or dykstra", lambda options: options.m
 
 @dataclass(frozen=True, kw_only=True)
 class Repair:
-    """The nearest matrix that keeps the triangle inequality.
+    """Find the nearest matrix that keeps the triangle inequality.
 
       trimetric repair D.csv -o X.npy
       trimetric repair D.npy -o X.npy --symmetric --tolerance 1e-9
       trimetric repair rbg443.atsp -o X.csv --method decrease-only
       trimetric repair D.csv -o X.npy --missing --picture change.png
 
-    Least squares, with a proof: the relative duality gap says how near to the nearest metric the result is.  It breaks
-    no triangle inequality at all, in floating point.  Ctrl-C writes the best metric so far,
-    a second one nothing.
+    Nearest by least squares, with a proof: the relative duality gap bounds how far the result is from the nearest
+    metric.  The result breaks no triangle inequality, in floating point.  Ctrl-C writes the best metric so far; a
+    second Ctrl-C stops without writing.
     """
 
     matrix: Annotated[Positional[Path], arg(metavar="MATRIX")]
@@ -49,15 +49,16 @@ class Repair:
     overwrite: bool = False
     """let the output replace MATRIX itself"""
     symmetric: bool = False
-    """among symmetric metrics; the matrix must be symmetric"""
+    """search among symmetric metrics; the matrix must be symmetric"""
     missing: bool = False
-    """NaN and empty cells are distances that are not known, to be filled in"""
+    """treat NaN and empty cells as unknown distances, to be filled in"""
     tolerance: float = 1e-6
-    """the relative duality gap to reach, from 0 (as near as rounding allows)"""
+    """the relative duality gap to reach; 0 is as near as rounding allows"""
     method: Literal["active-set", "dykstra", "decrease-only"] = "active-set"
-    """exact; triangle fixing; or the nearest metric that is nowhere larger"""
+    """active-set is exact, dykstra fixes triangles in turn, decrease-only gives the nearest metric that is nowhere
+    larger"""
     max_seconds: Annotated[float | None, unless_given("SECONDS")] = None
-    """after which the best metric so far is written"""
+    """write the best metric so far after this time"""
     picture: Annotated[Path | None, unless_given("FILE")] = None
     """a .png with the matrix before and after, and the changes"""
     general: General = field(default_factory=General)
@@ -99,7 +100,7 @@ class Repair:
         return 0 if result.converged else 1
 
     def _solved(self, square: SquareMatrix, signals: list[int]) -> NearestMetric:
-        """The result; signals that have come meanwhile are appended to the list."""
+        """Return the result; signals that arrive meanwhile are appended to the list."""
         from trimetric._support.progress import GapProgress
         from trimetric.nearness import nearest_metric
         from trimetric.nearness.entry_error import EntryError
@@ -129,9 +130,7 @@ class Repair:
             except EntryError as error:
                 raise InputError(self._about(error, square)) from None
             except (ValueError, TypeError) as error:
-                name, _, rest = str(error).partition(": ")
-                subject = self.matrix if name == "D" else f"--{name.replace('_', '-')}"
-                raise InputError(f"{subject}: {rest}") from None
+                raise in_options(self, error, {"D": str(self.matrix)}) from None
 
     def _about(self, error: EntryError, square: SquareMatrix) -> str:
         first = error.cells[0]

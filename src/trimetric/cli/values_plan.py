@@ -14,24 +14,24 @@ from trimetric.files.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class ValuesPlan:
-    """Walk to goals that were no goals in training, by a model that trimetric values fit wrote.
+    """Walk to goals that were not goals in training, by a model that trimetric values fit wrote.
 
       trimetric values plan model.safetensors model.transitions.npz
       trimetric values plan model.safetensors transitions.npz --picture plan.png --pairs 2000
 
-    From each state the move that was seen with the least sum of its cost and the learned distance from there is taken.
-    Printed are success, and SPL: success weighted by the cost of a cheapest path over the moves of the log by that of
-    the walk.
+    Each step takes the logged move for which its cost plus the learned distance from there to the goal is least.
+    Reported are success and SPL: success weighted by the cost of a cheapest path over logged moves divided by the cost
+    of the walk.
     """
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
-    """a file that trimetric values fit wrote"""
+    """a model file that trimetric values fit wrote"""
     dataset: Annotated[Positional[Path], arg(metavar="TRANSITIONS")]
     """the .npz file that it was fitted to"""
     pairs: int = 1000
-    """random starts, each with a random goal"""
+    """how many random starts, each with a random goal"""
     max_steps: int = 500
-    """after which a walk is given up"""
+    """give up a walk after this many steps"""
     picture: Annotated[Path | None, unless_given("FILE")] = None
     """a .png with some walks and the learned distance to their goals"""
     general: Seeded = field(default_factory=Seeded)
@@ -57,7 +57,7 @@ class ValuesPlan:
             raise InputError(str(error)) from None
         notes = model.notes
         if not {"states", "moves", "settings"} <= notes.keys() or "held_out" not in notes["settings"]:
-            raise InputError(f"{self.model}: expected a model that trimetric values fit wrote, got one of other origin")
+            raise InputError(f"{self.model}: expected a model that trimetric values fit wrote, got another kind")
         if notes.get("states") != moves.num_states or notes.get("moves") != len(moves.edges):
             raise InputError(
                 f"{self.dataset}: expected the transitions that {self.model} was fitted to, "
@@ -74,7 +74,7 @@ class ValuesPlan:
             score = judge(moves, pairs, plan(model.network, moves, pairs, max_steps=self.max_steps))
         except ValueError as error:
             raise InputError(f"{self.dataset}: {error}") from None
-        kind = "goals that were none in training" if unseen else "goals, all of them known from training"
+        kind = "goals that were not goals in training" if unseen else "goals, all of them known from training"
         self.general.say(f"{score.pairs:,} walks to {kind}: success {score.success:.3f}, SPL {score.spl:.3f}")
         if moves.next_state.shape[1] == 1:
             self.general.say(

@@ -1,0 +1,198 @@
+"""What every option of every sub-command is tried with: modes, values and input files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import trimetric as tm
+from trimetric.cli import main
+
+TINY = ["--epochs", "2", "--dim", "4", "--batch-size", "16"]
+COLUMNS = ["--feature-columns", "x", "y"]
+OUT = ["-o", "out/m.safetensors"]
+WALK = [*OUT, "--epochs", "2", "--pairs", "60", "--dim", "4", "--head", "wide"]
+MODES: dict[str, dict[str, list[str]]] = {
+    "example": {"": ["-o", "out/city"]},
+    "fit": {
+        "pairs": ["pairs.csv", *OUT, *TINY],
+        "features": [
+            "pairs.csv",
+            *OUT,
+            *TINY,
+            "--features",
+            "objects.csv",
+            *COLUMNS,
+            "--head",
+            "recommended",
+            "--widths",
+            "8",
+        ],
+        "matrix": ["matrix.csv", *OUT, *TINY, "--matrix"],
+        "edges": ["edges.csv", *OUT, *TINY, "--edges", "--loss", "discounted"],
+        "network": ["--graph", "edges.csv", *OUT, *TINY, "--widths", "8"],
+        "map": ["--graph", "town.osm", *OUT, *TINY, "--widths", "8", "--sample", "50"],
+    },
+    "predict": {
+        "pairs": ["map.safetensors", "pairs.csv"],
+        "names": ["map.safetensors", "--from", "a", "--to", "b", "c"],
+        "nearest": ["map.safetensors", "--from", "a", "--nearest", "2"],
+        "all": ["map.safetensors", "--all-pairs"],
+        "features": ["map.safetensors", "--all-pairs", "--features", "objects.csv"],
+        "ids": ["map.safetensors", "--from-file", "ids.csv", "--to", "b", "c"],
+        "places": ["map.safetensors", "--from-file", "places.csv", "--to", "b", "c"],
+    },
+    "audit": {"objects": ["map.safetensors"], "random": ["map.safetensors", "--random", "--points", "9"]},
+    "info": {"": ["map.safetensors"]},
+    "export": {"": ["map.safetensors", "-o", "out/m.pt2"]},
+    "repair": {
+        "active set": ["even.csv", "-o", "out/x.csv"],
+        "decrease": ["broken.csv", "-o", "out/x.csv", "--method", "decrease-only"],
+    },
+    "values fit": {
+        "dataset": ["--dataset", "log.npz", *WALK],
+        "td": ["--dataset", "log.npz", *WALK, "--method", "td"],
+        "map": ["--map", "rooms.txt", *WALK, "--steps", "200"],
+        "env": ["--env", "MountainCar-v0", *WALK, "--steps", "200", "--bins", "30"],
+    },
+    "values plan": {"": ["walks.safetensors", "log.npz", "--pairs", "20", "--max-steps", "3"]},
+}
+# A value for each option that differs from its default and from that of the modes; no words for a flag.
+VALUES: dict[str, str] = {
+    "--all-pairs": "",
+    "--batch-size": "3",
+    "--bins": "3",
+    "--cache": "out/cache",
+    "--concave-units": "2",
+    "--dataset": "out/other.npz",
+    "--device": "abacus",
+    "--dim": "6",
+    "--distance-column": "cost",
+    "--drop-unreachable": "",
+    "--edges": "",
+    "--env": "MountainCar-v0",
+    "--epochs": "1",
+    "--feature-columns": "y",
+    "--features": "others.csv",
+    "--force": "",
+    "--from": "c",
+    "--from-column": "start",
+    "--from-file": "ids.csv",
+    "--gamma": "0.5",
+    "--graph": "edges.csv",
+    "--head": "interval",
+    "--held-out": "0.4",
+    "--horizon": "1",
+    "--id-column": "label",
+    "--json": "",
+    "--landmarks": "3",
+    "--largest": "",
+    "--learning-rate": "0.1",
+    "--loss": "absolute",
+    "--map": "rooms.txt",
+    "--matrix": "",
+    "--max-seconds": "1e-9",
+    "--max-snap": "1e5",
+    "--max-steps": "1",
+    "--method": "",
+    "--missing": "",
+    "--nearest": "1",
+    "--overwrite": "",
+    "--pairs": "30",
+    "--patience": "1",
+    "--picture": "out/p.png",
+    "--points": "2",
+    "--quiet": "",
+    "--random": "",
+    "--repeat": "2",
+    "--require": "symmetric",
+    "--restart": "",
+    "--reverse": "",
+    "--sample": "40",
+    "--schedule": "step",
+    "--seed": "1",
+    "--steps": "100",
+    "--symmetric": "",
+    "--to": "d",
+    "--to-column": "end",
+    "--to-file": "ids.csv",
+    "--tolerance": "0.5",
+    "--unit": "minutes",
+    "--validation": "0.4",
+    "--waves": "1",
+    "--weight": "time",
+    "--weight-decay": "0.5",
+    "--widths": "5",
+}
+OUTPUTS = {"example": "out/town", "predict": "out/d.csv", "export": "out/n.pt2", "repair": "out/y.csv"}
+METHODS = {"repair": "dykstra", "values fit": "td"}
+# Options that matter for some inputs only are tried on these.
+INSTEAD: dict[str, dict[str, str]] = {
+    "--drop-unreachable": {"pairs.csv": "endless.csv", "matrix.csv": "endless_matrix.csv", "edges.csv": "parts.csv"},
+    "--largest": {"edges.csv": "parts.csv"},
+    "--missing": {"even.csv": "gaps.csv", "broken.csv": "gaps.csv"},
+    "--overwrite": {"even.csv": "out/same.csv", "broken.csv": "out/same.csv", "out/x.csv": "out/same.csv"},
+    "--max-snap": {"places.csv": "far.csv"},
+    "--env": {"log.npz": "out/log.npz"},
+    "--map": {"log.npz": "out/log.npz"},
+}
+ALSO = {
+    ("fit", "--patience"): ["--learning-rate", "1", "--epochs", "15", "--schedule", "constant"],
+    ("values fit", "--env"): ["--steps", "50"],
+    ("values fit", "--map"): ["--steps", "50"],
+}
+# One input for each way to train is enough for options of the training itself.
+OF_TRAINING = {"--epochs", "--batch-size", "--learning-rate", "--weight-decay", "--schedule", "--dim", "--head"}
+OF_TRAINING |= {"--restart", "--quiet", "--json", "--seed", "--patience", "--loss", "--device", "--output"}
+TRAINED = {"fit": ("pairs", "network"), "values fit": ("dataset",)}
+NEVER_DONE = {"--device": "there is one device here"}
+
+
+def write_inputs() -> None:
+    names = "abcdefgh"
+    random = np.random.default_rng(0)
+    points = random.normal(size=(8, 2))
+    matrix = np.abs(points[:, None] - points).sum(-1) + np.maximum(points[None, :, 0] - points[:, None, 0], 0)
+
+    def table(file: str, header: str, rows: list[tuple[Any, ...]]) -> None:
+        Path(file).write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+
+    # No object is at a distance from itself, in whichever columns the ends are.
+    ends = [(i, j) for i in range(8) for j in range(8) if j not in (i, (i + 1) % 8)]
+    pairs = [(names[i], names[j], matrix[i, j], names[i - 7], names[j - 1], i + j) for i, j in ends]
+    table("pairs.csv", "from,to,distance,start,end,cost", pairs)
+    table("endless.csv", "from,to,distance,start,end,cost", [*pairs, ("a", "b", "inf", "b", "c", 1)])
+    ring = [(i, (i + k) % 8) for i in range(8) for k in (1, 2)]
+    edges = [(names[i], names[j], matrix[i, j], names[i - 5], names[j - 4], 1 + i + j) for i, j in ring]
+    table("edges.csv", "from,to,weight,start,end,cost", edges)
+    table("parts.csv", "from,to,weight,start,end,cost", [*edges, ("x", "a", 1, "x", "a", 1)])
+    np.savetxt("matrix.csv", matrix, delimiter=",")
+    matrix[0, 1] = np.inf
+    np.savetxt("endless_matrix.csv", matrix, delimiter=",")
+    broken = random.uniform(1, 9, size=(12, 12)) * (1 - np.eye(12))
+    np.savetxt("broken.csv", broken, delimiter=",")
+    np.savetxt("even.csv", broken + broken.T, delimiter=",")
+    broken[0, 1] = np.nan
+    np.savetxt("gaps.csv", broken, delimiter=",")
+    for file, factor in {"objects.csv": 1, "others.csv": 3}.items():
+        rows = zip(names, reversed(names), *(factor * points).T, strict=True)
+        table(file, "id,label,x,y", list(rows))
+    table("ids.csv", "id,label", [("d", "e")])
+    table("places.csv", "id,label,lon,lat", [("home", "work", -8.0001, 41.0)])
+    table("far.csv", "id,label,lon,lat", [("home", "work", -8.1, 41.0)])
+    places = torch.tensor([[-8.0, 41.0 + 0.001 * i] for i in range(8)])
+    distance = tm.NormInduced(tm.WideNorm(2, components=3, width=3))
+    features, notes = torch.tensor(points, dtype=torch.float32), {"feature_columns": ["x", "y"], "unit": "metres"}
+    tm.Model(distance, list(names), features, notes, places).save("map.safetensors")
+    nodes = "".join(f'<node id="{i}" lat="{41 + 0.001 * (i * i % 11)}" lon="{-8 + 0.001 * i}"/>' for i in range(1, 11))
+    ring_road = "".join(f'<nd ref="{i}"/>' for i in [*range(1, 11), 1])
+    short_cut = '<nd ref="2"/><nd ref="7"/><tag k="oneway" v="yes"/>'
+    roads = {1: (ring_road, "primary"), 2: (short_cut, "residential")}
+    ways = "".join(f'<way id="{i}">{nd}<tag k="highway" v="{kind}"/></way>' for i, (nd, kind) in roads.items())
+    Path("town.osm").write_text(f'<osm version="0.6">{nodes}{ways}</osm>')
+    Path("rooms.txt").write_text("#########\n#   >   #\n#   #   #\n#   <   #\n#########\n")
+    walk = ["values", "fit", "--map", "rooms.txt", *WALK, "--steps", "300", "--dataset", "log.npz", "--quiet"]
+    assert main(["walks.safetensors" if word == OUT[1] else word for word in walk]) == 0
