@@ -160,15 +160,15 @@ def test_a_second_signal_ends_the_process_at_once() -> None:
 def test_sigterm_leaves_a_checkpoint_as_ctrl_c_does(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from trimetric.cli import train
+    from trimetric.training import learning
 
-    whole = train.fit
+    whole = learning.fit
 
     def terminated(*arguments: Any, **named: Any) -> Any:
         return whole(*arguments, callbacks=[lambda _: signal.raise_signal(signal.SIGTERM)], **named)
 
     Path("pairs.csv").write_text(PAIRS)
-    monkeypatch.setattr(train, "fit", terminated)
+    monkeypatch.setattr(learning, "fit", terminated)
     assert main(["fit", "pairs.csv", "-o", "m.safetensors", *QUICK]) == 143
     assert capsys.readouterr().err.splitlines()[-1] == "stopped; the same command resumes from m.safetensors.checkpoint"
     assert not Path("m.safetensors").exists()
