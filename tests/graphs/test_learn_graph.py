@@ -28,7 +28,7 @@ def test_the_model_knows_the_nodes_and_its_comparison(torus: tm.graphs.Graph, tm
     assert model.notes["unit"] == "steps"
     assert model.notes["settings"]["sample"] == len(learned.sample.ends) == torus.num_pairs
     assert model.notes["settings"]["landmarks"] == len(learned.landmarks.nodes) == 2
-    assert list(model.notes["test"]) == [row.name for row in learned.candidates]
+    assert set(model.notes["test"]) == {row.name for row in learned.candidates}
     assert not learned.model.axioms.symmetric
     assert learned.audit.holds
     assert learned.verdict.error_ratio > 0

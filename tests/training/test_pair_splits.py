@@ -144,7 +144,7 @@ def test_estimators_hold_out_unordered_pairs(
 def test_the_command_holds_out_unordered_pairs(
     pairs: list[tuple[int, int]], kinds: list[int] | None, symmetric: bool
 ) -> None:
-    from trimetric.cli import train as module
+    from trimetric.training import learning as module
 
     rows = "".join(f"{i},{j},{1 + abs(i - j)}\n" for i, j in pairs)
     Path("p.csv").write_text("from,to,distance\n" + rows)
