@@ -39,7 +39,7 @@ REFUSED: dict[str, tuple[str, list[str], str]] = {
         [],
         "D.csv, line 3, column 1: expected distances that are numbers, got",
     ),
-    "inf": ("0,inf\n1,0\n", [], "D.csv, line 1, column 2: expected finite distances, got inf; an infinite"),
+    "inf": ("0,inf\n1,0\n", [], "D.csv, line 1, column 2: expected finite distances, got inf; leave unknown cells"),
     "inf with --missing": (
         "0,inf\n1,0\n",
         ["--missing"],

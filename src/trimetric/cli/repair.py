@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 REMEDIES: dict[Remedy, str] = {
     "missing": "--missing treats NaN and empty cells as unknown distances",
-    "known": "infinite distances are not allowed; leave unknown cells empty and give --missing",
+    "known": "leave unknown cells empty and give --missing",
     "average": "the mean of both directions has the same nearest symmetric metric",
 }
 STOPPING = "stopping after this round; press Ctrl-C again to stop without a result"
