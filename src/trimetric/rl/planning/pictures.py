@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ def distance_field(model: ObjectDistance, moves: KnownMoves, goal: int) -> Float
 
 def save_plan(
     file: Path | str,
-    models: dict[str, ObjectDistance],
+    models: Mapping[str, ObjectDistance],
     moves: KnownMoves,
     pairs: Int[Tensor, "k 2"],
     *,
