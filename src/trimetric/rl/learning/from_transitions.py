@@ -85,7 +85,7 @@ def learn_from_transitions(
 
     Examples:
         >>> import numpy as np
-        >>> from trimetric import MLP, Euclidean
+        >>> from trimetric import MLP, Euclidean, Siamese
         >>> line = np.arange(5.0)[:, None]
         >>> log = Transitions(observations=line[:-1], next_observations=line[1:], costs=np.ones(4))
         >>> model = Siamese(MLP(1, 4, widths=(8,)), Euclidean(4))
