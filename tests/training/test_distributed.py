@@ -13,7 +13,10 @@ from places import TESTS
 
 
 def torchrun(*arguments: str) -> subprocess.CompletedProcess[str]:
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    # torchrun checks its workers every two seconds only: sooner, it could end the survivor by SIGTERM before
+    # the survivor has noticed the loss itself, which is what is tested here.
+    rarely = ["--monitor-interval", "2"] if "die" in arguments else []
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *rarely]
     command = [*launch, str(TESTS / "distributed_run.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=TESTS.parent, check=False)
 
