@@ -2,11 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo report test fuzz browser lint chaos bench clean
+.PHONY: demo report docs test fuzz browser lint chaos bench dist dist-check clean
 .DEFAULT_GOAL := demo
 
-demo: .venv/ready  ## Fit the four-node graph of Figure 1, audit the result, draw it
-	$(BIN)/python -m reproduction.experiments.figure1
+demo: .venv/ready  ## Fit four nodes, learn a one-way city, repair a matrix: one page about it, whose path is printed last
+	$(BIN)/python -m examples.demo
 
 test: .venv/ready lint browser  ## Everything that CI runs
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -16,7 +16,7 @@ SEED ?= 0
 fuzz: .venv/ready  ## Strange files for every reader, for MINUTES; what breaks a promise is kept in out/fuzz
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
-browser:  ## Debian's Chromium, which the test of the report opens; where it cannot be had, that test is skipped
+browser:  ## Debian's Chromium, which the tests of the report and of the site open; where it cannot be had, they are skipped
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
 	  || echo "No Chromium here, and no right to install it: the browser test will be skipped"
@@ -35,8 +35,19 @@ chaos: .venv/ready  ## Kill every command that writes with -9 at random moments;
 report: .venv/ready  ## The page that sets our tables and figures beside the paper's, from the ledgers
 	$(BIN)/python -m reproduction report
 
+docs: .venv/ready browser  ## The documentation site, with its tutorials executed, in site/; opens from disk
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	$(BIN)/python -m website.check site
+	@echo "$(CURDIR)/site"
+
 bench: .venv/ready  ## The speed and memory numbers of the README, as ratios measured in one run
 	$(BIN)/python -m benchmarks
+
+dist: .venv/ready  ## Build the wheel and the source archive into dist/, and check what is inside
+	$(BIN)/python -m tools.release
+
+dist-check: .venv/ready  ## The same, then use the wheel in fresh environments of PYTHON, without and with extras
+	$(BIN)/python -m tools.release --try --python $(PYTHON)
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -45,4 +56,4 @@ bench: .venv/ready  ## The speed and memory numbers of the README, as ratios mea
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv site .pytest_cache .ruff_cache .hypothesis

@@ -24,6 +24,7 @@ from benchmarks import (
     pairwise,
     training_step,
     values,
+    worth,
 )
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -106,6 +107,12 @@ BENCHMARKS: dict[str, Benchmark] = {
         "graphs",
         lambda options: graphs.run(quick=options.quick, map_file=options.map),
         graphs.show,
+    ),
+    "worth": Benchmark(
+        "exact distances, landmark bounds and models of street grids, by the number of nodes",
+        "worth",
+        lambda options: worth.run(quick=options.quick),
+        worth.show,
     ),
     "large": Benchmark(
         "the command line on a graph of two million nodes; takes half an hour, so only if named",

@@ -34,7 +34,7 @@ MODES: dict[str, dict[str, list[str]]] = {
         "matrix": ["matrix.csv", *OUT, *TINY, "--matrix"],
         "edges": ["edges.csv", *OUT, *TINY, "--edges", "--loss", "discounted"],
         "network": ["--graph", "edges.csv", *OUT, *TINY, "--widths", "8"],
-        "map": ["--graph", "town.osm", *OUT, *TINY, "--widths", "8", "--sample", "50"],
+        "map": ["--graph", "town.osm", *OUT, *TINY, "--widths", "8", "--sample", "45"],
     },
     "predict": {
         "pairs": ["map.safetensors", "pairs.csv"],
@@ -133,16 +133,20 @@ METHODS = {"repair": "dykstra", "values fit": "td"}
 INSTEAD: dict[str, dict[str, str]] = {
     "--drop-unreachable": {"pairs.csv": "endless.csv", "matrix.csv": "endless_matrix.csv", "edges.csv": "parts.csv"},
     "--largest": {"edges.csv": "parts.csv"},
+    "--matrix": {"pairs.csv": "matrix.csv"},
+    "--edges": {"pairs.csv": "edges.csv"},
     "--missing": {"even.csv": "gaps.csv", "broken.csv": "gaps.csv"},
     "--overwrite": {"even.csv": "out/same.csv", "broken.csv": "out/same.csv", "out/x.csv": "out/same.csv"},
     "--max-snap": {"places.csv": "far.csv"},
-    "--env": {"log.npz": "out/log.npz"},
-    "--map": {"log.npz": "out/log.npz"},
+    "--env": {"log.npz": "out/new.npz"},
+    "--map": {"log.npz": "out/new.npz"},
 }
 ALSO = {
+    ("fit", "--features"): COLUMNS,
     ("fit", "--patience"): ["--learning-rate", "1", "--epochs", "15", "--schedule", "constant"],
     ("values fit", "--env"): ["--steps", "50"],
     ("values fit", "--map"): ["--steps", "50"],
+    ("values fit", "--overwrite"): ["--dataset", "out/log.npz"],
 }
 # One input for each way to train is enough for options of the training itself.
 OF_TRAINING = {"--epochs", "--batch-size", "--learning-rate", "--weight-decay", "--schedule", "--dim", "--head"}
@@ -169,9 +173,10 @@ def write_inputs() -> None:
     edges = [(names[i], names[j], matrix[i, j], names[i - 5], names[j - 4], 1 + i + j) for i, j in ring]
     table("edges.csv", "from,to,weight,start,end,cost", edges)
     table("parts.csv", "from,to,weight,start,end,cost", [*edges, ("x", "a", 1, "x", "a", 1)])
-    np.savetxt("matrix.csv", matrix, delimiter=",")
+    named: dict[str, Any] = {"delimiter": ",", "header": ",".join(names), "comments": ""}
+    np.savetxt("matrix.csv", matrix, **named)
     matrix[0, 1] = np.inf
-    np.savetxt("endless_matrix.csv", matrix, delimiter=",")
+    np.savetxt("endless_matrix.csv", matrix, **named)
     broken = random.uniform(1, 9, size=(12, 12)) * (1 - np.eye(12))
     np.savetxt("broken.csv", broken, delimiter=",")
     np.savetxt("even.csv", broken + broken.T, delimiter=",")

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 import trimetric as tm
-from trimetric._audit.report import Measured
-from trimetric.axioms import NOTHING
+from trimetric.axioms import NOTHING, Measured
 from trimetric.cli import main
 from trimetric.nearness import closure, is_metric, min_plus, violations
 

@@ -9,14 +9,19 @@ from places import ROOT
 
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "reproduction/README.md", *ROOT.glob("docs/*.md")]
+    for path in [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "reproduction/README.md",
+        *ROOT.glob("docs/**/*.md"),
+    ]
     if path.exists()
 )
 ROOTS = "src|tests|docs|reproduction|benchmarks|examples"
 PATH = re.compile(rf"(?<![\w/.-])(?:{ROOTS})/[\w./*-]*[\w/*]|(?<![\w/.<-])(?:{ROOTS})/(?![\w<])")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)\)")
-MADE_BY_THE_READER = re.compile(r"hexagonal|my_")
-"""Names in the examples of CONTRIBUTING.md."""
+MADE_BY_THE_READER = re.compile(r"hexagonal|my_|^(?:site|out|dist)/")
+"""Names in the examples of CONTRIBUTING.md, and folders that `make` makes: a clean checkout has none of them."""
 
 
 IN_THE_PACKAGE = re.compile(r"`((?:[\w*-]+/)+(?:[\w*]+\.\w+)?|[\w*]+\.py)`")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from refusals import refusal
 
 import trimetric as tm
 
@@ -95,11 +96,8 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_message(case: str) -> None:
-    call, message = CASES[case]
-    with pytest.raises((ValueError, TypeError)) as caught:
-        call()
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+    call, expected = CASES[case]
+    assert expected in refusal(call)
 
 
 @pytest.mark.parametrize(("text", "count"), [("256MiB", 2**28), ("1.5 GB", 1_500_000_000), (77, 77), ("12", 12)])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from reproduction.frame.figures import Figure
+from reproduction.frame.findings import Finding
 from reproduction.frame.rows import Row
 from reproduction.frame.tables import Table
 
@@ -69,6 +70,13 @@ class Experiment(ABC, Generic[C]):
     def figures(self, rows: list[Row]) -> list[Figure]:  # noqa: ARG002
         """Make the figures from the rows there are."""
         return []
+
+    def findings(self, rows: list[Row]) -> Mapping[str, Finding]:  # noqa: ARG002
+        """Judge the paper's claims with the rows there are, by label of the section; claims without rows are left out.
+
+        A section without a finding shows in how many cells its tables match the paper's, if they can be compared.
+        """
+        return {}
 
     def notes(self, rows: list[Row]) -> list[str]:  # noqa: ARG002
         """Write the texts that are printed below the tables."""

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from reproduction.frame.experiment import Key, Result
-from reproduction.frame.rows import Row
+from reproduction.frame.rows import Row, Rows
 
 RESULTS = Path(__file__).parents[1] / "results"
 NAMES = {field.name for field in fields(Row)}
@@ -72,9 +72,9 @@ class Ledger:
         self._left: tuple[tuple[int, int], set[Key]] | None = None
         """size and time of the file after our last write, and the runs in it: saves reading it again"""
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> Rows:
         """Read the rows of all complete runs, in the order of the file; if a run is there twice, the first."""
-        return _Contents(self._bytes(), self.path).rows
+        return Rows(_Contents(self._bytes(), self.path).rows)
 
     def keys(self) -> set[Key]:
         """The runs that are in the file."""

@@ -39,6 +39,12 @@ class Entry:
     table or figure before it, or in the first one.
     """
 
+    claims: Mapping[str, str] = field(default_factory=dict)
+    """what the paper claims with a table or figure (or what a new one asks), by label: a line of the overview.
+
+    What we found is `Experiment.findings`.
+    """
+
     @property
     def titles(self) -> Mapping[str, str]:
         """The sections; where none are declared, one for the whole experiment."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,8 +33,41 @@ class Row:
     """which of how many rows of its run"""
 
 
+class Rows(list[Row]):
+    """The rows of a ledger, indexed by metric and settings, so that `pick` need not read all of them.
+
+    Tables ask thousands of times.  The list must not change after the first question.
+    """
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        super().__init__(rows)
+        self._index: dict[tuple[str, tuple[str, ...]], dict[tuple[Any, ...], list[Row]]] = {}
+
+    def find(self, metric: str, where: Mapping[str, Any]) -> list[Row]:
+        """Select the rows of a metric whose settings have the values in `where`, in the order of the ledger."""
+        key = metric, tuple(where)
+        if key not in self._index:
+            groups = self._index[key] = defaultdict(list)
+            for row in self if not where else self.find(metric, {}):
+                if row.metric == metric:
+                    groups[tuple(_hashable(row.settings[name]) for name in where)].append(row)
+        return list(self._index[key].get(tuple(map(_hashable, where.values())), ()))
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+
+
 def pick(rows: list[Row], metric: str, where: Mapping[str, Any]) -> list[Row]:
-    """Select the rows of a metric whose settings have the values in `where`."""
+    """Select the rows of a metric whose settings have the values in `where`.
+
+    Args:
+        rows: where to look; fast if they are `Rows`, as `Ledger.rows` returns them.
+        metric: name of the metric.
+        where: values that the settings must have, by name.
+    """
+    if isinstance(rows, Rows):
+        return rows.find(metric, where)
     return [
         row
         for row in rows

@@ -5,54 +5,29 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 import trimetric
-from reproduction.frame.experiment import SCALES, Experiment, key_of
+from reproduction.frame.experiment import SCALES, Experiment, Scale, key_of
+from reproduction.frame.figures import Image
 from reproduction.frame.ledger import Ledger
 from reproduction.frame.paper import LABELS, SETTINGS, printed_values
 from reproduction.frame.registry import Entry
-from reproduction.frame.rows import Row
-from reproduction.frame.tables import Column, Measured, Table, format_printed, format_spread, format_value
+from reproduction.frame.rows import Rows
+from reproduction.frame.tables import Column, Table
+from reproduction.report.overview import OverviewRow, count_verdicts, overview_row
+from reproduction.report.provenance import origin_of
+from reproduction.report.table_view import TableView, table_view
 
 HERE = Path(__file__).parent
 DEVIATIONS = HERE.parents[1] / "docs" / "deviations.md"
-_NUMBER = re.compile(r"[-\d.,e]+")
-
-
-@dataclass(frozen=True)
-class CellView:
-    """A cell as the page shows it."""
-
-    value: str
-    sort: str
-    """the key by which the column is sorted; an empty one comes last"""
-    spread: str = ""
-    paper: str = ""
-    verdict: str = ""
-    behind: tuple[str, ...] = ()
-    """numbers of seeds and epochs, one line each"""
-    is_text: bool = False
-
-
-@dataclass(frozen=True)
-class TableView:
-    """A table as the page shows it."""
-
-    title: str
-    corner: str
-    columns: list[str]
-    lines: list[tuple[str, list[CellView]]]
-    every: str
-    """the lines that are the same behind all cells"""
-    note: Markup
-    command: str
 
 
 @dataclass(frozen=True)
@@ -61,7 +36,7 @@ class FigureView:
 
     title: str
     alt: str
-    uri: str
+    image: Image
     broad: bool
     """much wider than tall: on a phone it is scrolled, not shrunk"""
     command: str
@@ -75,9 +50,13 @@ class Section:
     title: str
     status: str
     """what is missing, if anything"""
+    row: OverviewRow
+    """of the overview"""
     tables: list[TableView]
     figures: list[FigureView]
     notes: list[str]
+    cells: Counter[str]
+    """how many cells beat, match or miss the paper's"""
 
 
 def write_page(experiments: Mapping[str, Entry], results: Path, page: Path) -> None:
@@ -90,38 +69,43 @@ def write_page(experiments: Mapping[str, Entry], results: Path, page: Path) -> N
     """
     verdicts: Counter[str] = Counter()
     made: dict[str, Section] = {}
-    commits: set[str] = set()
+    origins = []
     for name, entry in experiments.items():
         rows = Ledger(results / f"{name}.jsonl").rows()
-        commits |= {row.commit for row in rows}
-        for section in _sections(entry.load(), entry.titles, rows, verdicts):
+        if rows:
+            origins.append(origin_of(name, rows))
+        for section in _sections(entry, rows):
             made[section.label] = section
-    paper = [made.pop(label, None) or _unmade(label, verdicts) for label in LABELS]
-    sections = [*paper, *made.values()]
+            verdicts += section.cells
+    paper = [made.pop(label, None) or _unmade(label) for label in LABELS]
+    beyond = list(made.values())
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     html = environment.get_template("report.html.jinja").render(
-        sections=sections,
+        paper=paper,
+        beyond=beyond,
+        claims=count_verdicts([section.row for section in paper]),
         verdicts=verdicts,
         deviations=_deviations(DEVIATIONS.read_text()),
         version=trimetric.__version__,
-        commits=sorted(commits - {""}),
+        origins=origins,
     )
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(html)
 
 
-def _sections(
-    experiment: Experiment[Any], titles: Mapping[str, str], rows: list[Row], verdicts: Counter[str]
-) -> list[Section]:
+def _sections(entry: Entry, rows: Rows) -> list[Section]:
     """Sort the tables and figures of an experiment into its sections; one with another label follows the one before it.
 
     Args:
-        titles: the titles of the sections by label, at least one.
+        entry: the experiment; it has at least one section.
+        rows: of its ledger.
     """
+    experiment, titles = entry.load(), entry.titles
     tables: dict[str, list[TableView]] = {label: [] for label in titles}
     figures: dict[str, list[FigureView]] = {label: [] for label in titles}
+    verdicts: dict[str, Counter[str]] = {label: Counter() for label in titles}
     first = home = next(iter(titles))
     runs: set[tuple[str, int]] = set()
     for table in experiment.tables(rows):
@@ -129,21 +113,42 @@ def _sections(
         runs |= table.runs
         made_by = table.command or _command(experiment, table.runs)
         if table.rows:
-            tables[home].append(_table(table, made_by, verdicts))
+            tables[home].append(table_view(table, made_by, verdicts[home]))
     home = first
     command = _command(experiment, runs or {(row.config, row.seed) for row in rows})
     for figure in experiment.figures(rows):
         home = figure.label if figure.label in figures else home
-        figures[home].append(FigureView(figure.title, figure.alt, figure.data_uri(), figure.broad, command))
+        figures[home].append(FigureView(figure.title, figure.alt, figure.image(), figure.broad, command))
     notes = [note for note in experiment.notes(rows) if note]
+    findings = experiment.findings(rows)
     sections = []
     for label, title in titles.items():
-        there = figures[label] or any(
+        there = bool(figures[label]) or any(
             cell.sort for table in tables[label] for _, cells in table.lines for cell in cells
         )
         made_by = tables[label][0].command if tables[label] else command
-        status = "" if there else f"No runs yet: {made_by} makes it."
-        sections.append(Section(label, title, status, tables[label], figures[label], notes if label == first else []))
+        claim = entry.claims.get(label, "")
+        sections.append(
+            Section(
+                label=label,
+                title=title,
+                status="" if there else f"No runs yet: {made_by} makes it.",
+                row=overview_row(
+                    label,
+                    entry.name,
+                    title,
+                    claim,
+                    findings.get(label),
+                    verdicts[label],
+                    runs=there,
+                    figures=len(figures[label]),
+                ),
+                tables=tables[label],
+                figures=figures[label],
+                notes=notes if label == first else [],
+                cells=verdicts[label],
+            )
+        )
     return sections
 
 
@@ -152,23 +157,27 @@ def _command(experiment: Experiment[Any], runs: set[tuple[str, int]]) -> str:
     command = f"python -m reproduction {experiment.name}"
     if not runs:
         return command
-    commands: list[tuple[str, set[tuple[str, int]]]] = []
+    made: dict[str, set[tuple[str, int]]] = {}
     for seeds in (None, tuple(sorted({seed for _, seed in runs}))):
         for scale in SCALES:
-            keys = (key_of(experiment.name, cell) for cell in experiment.cells(scale, seeds))
             flag = "" if scale == "default" else f" --{scale}"
             flag += "" if seeds is None else " --seeds " + " ".join(map(str, seeds))
-            commands.append((command + flag, runs & {(key.config, key.seed) for key in keys}))
-    for text, made in commands:
-        if made == runs:
-            return text
-    return " and ".join(text for text, made in commands if made and "--seeds" not in text)
+            made[command + flag] = runs & _runs_of(experiment, scale, seeds)
+            if made[command + flag] == runs:
+                return command + flag
+    return " and ".join(text for text, some in made.items() if some and "--seeds" not in text)
 
 
-def _unmade(label: str, verdicts: Counter[str]) -> Section:
+@lru_cache(maxsize=64)  # the tables of an experiment ask for the same budgets
+def _runs_of(experiment: Experiment[Any], scale: Scale, seeds: tuple[int, ...] | None) -> frozenset[tuple[str, int]]:
+    keys = (key_of(experiment.name, cell) for cell in experiment.cells(scale, seeds))
+    return frozenset((key.config, key.seed) for key in keys)
+
+
+def _unmade(label: str) -> Section:
     """Show the paper's numbers alone, if no experiment makes the table yet."""
     values = printed_values(label)
-    tables = []
+    tables, verdicts = [], Counter[str]()
     if values:
         columns = list(dict.fromkeys(column for row in values.values() for column in row))
         table = Table(
@@ -178,65 +187,9 @@ def _unmade(label: str, verdicts: Counter[str]) -> Section:
             rows=list(values),
             cells={},
         )
-        tables.append(_table(table, "", verdicts))
-    return Section(label, label, "No experiment makes this yet.", tables, [], [])
-
-
-def _table(table: Table, command: str, verdicts: Counter[str]) -> TableView:
-    lines = []
-    for row in table.rows:
-        views = [_cell(table, row, column) for column in table.columns]
-        for column, view in zip(table.columns, views, strict=True):
-            if table.comparable(row, column):
-                verdicts[view.verdict or "empty"] += 1
-        lines.append((row, views))
-    lines, every = _told_once(lines)
-    columns = [column.name for column in table.columns]
-    return TableView(table.title, table.corner, columns, lines, every, _linked(table.note), command)
-
-
-def _told_once(lines: list[tuple[str, list[CellView]]]) -> tuple[list[tuple[str, list[CellView]]], str]:
-    """Remove the lines that are the same behind all cells; returns the shorter cells, and these lines."""
-    behind = [view.behind for _, views in lines for view in views if view.behind]
-    if len(behind) < 2:
-        return lines, ""
-    alike = [line for line in behind[0] if all(line in each for each in behind)]
-    shorter = [
-        (row, [replace(view, behind=tuple(line for line in view.behind if line not in alike)) for view in views])
-        for row, views in lines
-    ]
-    return shorter, ", ".join(alike)
-
-
-def _cell(table: Table, row: str, column: Column) -> CellView:
-    cell, paper = table.cells.get((row, column.name)), table.printed(row, column.name)
-    theirs = "" if paper is None else format_printed(paper)
-    if cell is None:
-        return CellView("no run", "", paper=theirs)
-    if isinstance(cell, str):
-        return CellView(cell, cell, paper=theirs, is_text=not _NUMBER.fullmatch(cell))
-    return CellView(
-        value=format_value(cell, column),
-        sort=repr(cell.value),
-        spread="" if cell.statistic == "best" else format_spread(cell, column),
-        paper=theirs,
-        verdict=table.verdict(row, column) or "",
-        behind=_behind(cell, column, table.trained_in),
-    )
-
-
-def _behind(cell: Measured, column: Column, trained_in: str) -> tuple[str, ...]:
-    if not cell.seeds:
-        return ()
-    lines = ["1 seed" if cell.seeds == 1 else f"{cell.seeds} seeds"]
-    if cell.statistic == "best" and cell.seeds > 1:
-        lines = [f"best of {cell.seeds} seeds", format_spread(cell, column)]
-    return (*lines, f"{cell.epochs:,} {trained_in}") if cell.epochs else tuple(lines)
-
-
-def _linked(text: str) -> Markup:
-    """Turn the names of deviations into links."""
-    return Markup(re.sub(r"\bD(\d+)\b", r'<a href="#D\1">D\1</a>', str(escape(text))))
+        tables.append(table_view(table, "", verdicts))
+    row = overview_row(label, label, label, "", None, verdicts, runs=False, figures=0)
+    return Section(label, label, "No experiment makes this yet.", row, tables, [], [], verdicts)
 
 
 def _deviations(text: str) -> Markup:

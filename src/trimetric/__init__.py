@@ -8,7 +8,7 @@ import lazy_loader as _lazy
 
 from trimetric._support import moved as _moved
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _public_name, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
 _moved.install()

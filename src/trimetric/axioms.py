@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from typing import Literal
+
+Measured = Literal["nonnegative", "reflexive", "definite", "triangle", "symmetric", "homogeneous"]
+"""the axioms that `audit` measures"""
 
 
 @dataclass(frozen=True, kw_only=True)

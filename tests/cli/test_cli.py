@@ -58,7 +58,7 @@ def test_overview(capsys: pytest.CaptureFixture[str]) -> None:
 PRINTED = [
     (match[1], shlex.split(match[2], comments=True))
     for text in (
-        *((ROOT / name).read_text() for name in ("README.md", "docs/cli.md", "docs/graphs.md")),
+        *(page.read_text() for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))),
         *((Path(tm.__file__).parent / "cli" / f"{name.replace(' ', '_')}.py").read_text() for name in COMMANDS),
     )
     for match in re.finditer(
@@ -73,6 +73,14 @@ def test_printed_commands_can_be_typed() -> None:
     assert len(PRINTED) > 25
     for name, words in PRINTED:
         assert type(_parsed(name, words)).__name__ == name.title().replace(" ", "")
+
+
+def test_printed_commands_name_the_unit_that_they_give() -> None:
+    timed = [words for name, words in PRINTED if name == "fit" and "time" in words]
+    assert timed
+    for words in timed:
+        assert _parsed("fit", words).unit_of_distances == "seconds"
+        assert "minutes" not in " ".join(words)
 
 
 def test_options_are_those_of_the_library() -> None:

@@ -144,6 +144,8 @@ def test_an_option_changes_the_result_or_is_refused(
         if key not in known:
             known[key] = outcome(command, base, option, capsys)
         told = f"{command}, {mode}: {' '.join(words)}\n{got.err}"
+        if got.code == 2:
+            assert re.search(rf"(?<![\w-]){option}(?![\w-])", got.err), f"refused for another reason: {told}"
         if got.code == 2 == known[key].code:
             assert got.err.startswith(f"error: {option}: expected"), told
         printed = option in ("--quiet", "--json") or command in ("predict", "audit", "info", "values plan")

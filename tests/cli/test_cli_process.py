@@ -38,8 +38,8 @@ sys.exit(main())
 @pytest.mark.parametrize(
     ("words", "code", "begins"),
     [
-        ([], 2, "usage: trimetric [--version] COMMAND"),
-        (["help"], 0, "usage: trimetric [--version] COMMAND"),
+        ([], 2, "usage: trimetric [--version] [--completion SHELL] COMMAND"),
+        (["help"], 0, "usage: trimetric [--version] [--completion SHELL] COMMAND"),
         (["help", "fit"], 0, "Learn a distance from pairs"),
         (["help", "values"], 0, "usage: trimetric values COMMAND"),
         (["help", "values", "fit"], 0, "Learn how far each goal is"),

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,12 +46,17 @@ REFUSED: dict[str, tuple[str, list[str], str]] = {
         ["--missing"],
         "D.csv, line 1, column 2: expected finite distances, got inf",
     ),
+    "inf beside a gap": (
+        "0,inf,1\n1,0,\n1,1,0\n",
+        ["--missing"],
+        "D.csv, line 1, column 2: expected finite distances, got inf",
+    ),
     "negative": ("x,a,b\na,0,1\nb,-1,0\n", [], "D.csv, line 3, column 2: expected distances >= 0, got -1\n"),
     "diagonal": ("1,1\n1,0\n", [], "D.csv, line 1, column 1: expected zeros on the diagonal, got 1\n"),
     "asymmetric": (
         "0,1\n1.0000001,0\n",
         ["--symmetric"],
-        "D.csv, line 1, column 2: expected a symmetric matrix, got 1 and 1.0000001 in line 2, column 1; the mean",
+        "D.csv, line 1, column 2: expected a symmetric matrix, got 1 and 1.0000001 in line 2, column 1; without --s",
     ),
     "text": ("0,1,2\n1,x,1\n2,1,0\n", [], "D.csv, line 2: expected a number, got 'x'"),
     "empty file": ("", [], "D.csv: expected a matrix, got an empty file"),
@@ -114,6 +120,7 @@ def test_repair_of_odd_matrices(
     out = capsys.readouterr().out
     assert "nan" not in out
     assert "-0" not in out.replace("e-0", "")
+    assert not re.search(r"\b0 (raised|lowered)", out)
     np.testing.assert_allclose(np.load("X.npy")[: len(expected)], expected, rtol=1e-6)
 
 
@@ -155,6 +162,19 @@ def test_a_picture_that_cannot_be_drawn_is_one_line(
         "error: --picture: X.png: could not be drawn (too wide); the matrix is in X.npy\n"
     )
     assert np.load("X.npy").shape == (2, 2)
+
+
+def test_a_repair_that_is_not_finite_is_not_written(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tm.nearness.nearest_metric
+    spoiled = lambda *d, **named: replace(whole(*d, **named), objective=np.nan)  # noqa: E731
+    monkeypatch.setattr(tm.nearness, "nearest_metric", spoiled)
+    Path("D.csv").write_text("0,1\n1,0\n")
+    assert main(["repair", "D.csv", "-o", "X.npy"]) == 1
+    told = capsys.readouterr()
+    assert told == ("", "error: D.csv: the repair left the range of floating point; nothing was written\n")
+    assert not Path("X.npy").exists()
 
 
 def test_repair_shows_gap_and_violation(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,3 +161,29 @@ def test_a_model_of_pairs_is_no_plan(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["values", "plan", str(file), str(tmp_path / "log.npz")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line == f"error: {file}: expected a model that trimetric values fit wrote, got another kind"
+
+
+def test_a_walk_replaces_no_other_dataset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rooms.txt").write_text(MAP)
+    np.savez("log.npz", observations=np.zeros((2, 2)), next_observations=np.ones((2, 2)), costs=np.ones(2))
+    before = Path("log.npz").read_bytes()
+    quick = ["-o", "m.safetensors", "--steps", "50", "--epochs", "1", "--pairs", "9", "--dim", "4", "--quiet"]
+    words = ["values", "fit", "--map", "rooms.txt", "--dataset", "log.npz", *quick]
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        "error: --dataset: log.npz: exists already and holds something else than these 50 steps; "
+        "--overwrite replaces it"
+    )
+    assert Path("log.npz").read_bytes() == before
+    assert not Path("m.safetensors").exists()
+    assert main([*words, "--overwrite"]) == 0
+    with np.load("log.npz") as log:
+        assert len(log["costs"]) == 50
+    # The same command, as after an interruption, walks the same way.
+    assert main(words) == 0
+    assert main(["values", "fit", "--dataset", "log.npz", "--overwrite", *quick[:2], *quick[4:]]) == 2
+    assert "--overwrite: expected only with --dataset and --env or --map" in capsys.readouterr().err

@@ -267,6 +267,9 @@ def test_edges(tmp_path: Path) -> None:
     assert by_name(read_all_distances(file, unreachable=True)) == [("a", "b", 1.0), ("b", "a", np.inf)]
     with pytest.raises(InputError, match=r"e.csv, line 3: weight: expected a number >= 0, got '-1'"):
         read_all_distances(write(tmp_path, "e.csv", "from,to,weight\na,b,1\nb,a,-1\n"))
+    many = "".join(f"{i},{i + 1},1\n" for i in range(3000))
+    with pytest.raises(InputError, match=r"at most 3,000 nodes, .* got 3,001; trimetric fit --graph samples pairs of"):
+        read_all_distances(write(tmp_path, "e.csv", "from,to,weight\n" + many))
 
 
 def test_a_file_is_replaced_wholly_or_not_at_all(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from .reader import SECONDS, Outcome, attempt, limited_memory
 from .registry import READERS, warm_up
 
 KEPT = Path("out/fuzz")
-GRACE = 30.0  # seconds beyond a turn before a process that says nothing is ended
+GRACE = 120.0  # seconds beyond a turn before a process that says nothing is ended
 
 
 def main() -> int:

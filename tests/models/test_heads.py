@@ -19,7 +19,7 @@ def test_the_names_are_those_of_the_registry() -> None:
 
 
 def test_the_docs_have_the_table_of_the_registry() -> None:
-    text = (ROOT / "docs/heads.md").read_text()
+    text = (ROOT / "docs/howto/choose-a-head.md").read_text()
     start, end = "<!-- heads: made by trimetric.models.heads.heads_table() -->\n", "\n<!-- /heads -->"
     assert text.partition(start)[2].partition(end)[0] == heads_table()
 

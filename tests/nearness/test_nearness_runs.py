@@ -14,7 +14,7 @@ import pytest
 import torch
 from matrices import random_matrix, triangles_hold
 
-from trimetric.nearness import nearest_metric
+from trimetric.nearness import active_set, dual, nearest_metric
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -34,6 +34,29 @@ def test_an_interrupt_returns_the_best_so_far(method: Any, number: int) -> None:
     assert triangles_hold(result.matrix)
     assert 0 < result.gap <= 1
     assert signal.getsignal(number) is handler
+
+
+def test_an_interrupt_ends_the_round_in_which_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A round may take seconds: no sweep over the inequalities, and no search for more of them, follows."""
+    pytest.importorskip("numba")
+    done: list[str] = []
+
+    def sweep(*given: Any) -> None:
+        whole_sweep(*given)
+        done.append("sweep")
+        if done.count("sweep") == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    def search(*given: Any) -> Any:
+        done.append("search")
+        return whole_search(*given)
+
+    whole_sweep, whole_search = dual.sweep_triangles, active_set.broken_inequalities
+    monkeypatch.setattr(dual, "sweep_triangles", sweep)
+    monkeypatch.setattr(active_set, "broken_inequalities", search)
+    result = nearest_metric(random_matrix(40, 0, symmetric=False), tolerance=1e-300)
+    assert result.stopped == "interrupted"
+    assert done == ["search", "sweep", "sweep"]
 
 
 def test_time_limit() -> None:

@@ -143,7 +143,13 @@ def test_a_tiny_sweep_makes_tables_with_ranks(tmp_path: Path) -> None:
     experiment = Leaderboard()
     cells = [
         Cell(problem, training, head, (1e-2, 3e-2), 3, seed, batch_size=8192)
-        for problem, training in (("dense", 1), ("unreachable", 24), ("nearness asym", 100), ("norm sym", 16))
+        for problem, training in (
+            ("dense", 1),
+            ("dense", 3),
+            ("unreachable", 24),
+            ("nearness asym", 100),
+            ("norm sym", 16),
+        )
         for head in ("Euclidean", "IQE", "MLP")
         for seed in (0, 1)
     ]
@@ -160,9 +166,9 @@ def test_a_tiny_sweep_makes_tables_with_ranks(tmp_path: Path) -> None:
     assert sum(float(str(ranks.cells[head, "rank"])) for head in ranks.rows) == pytest.approx(6, abs=0.2)
     assert ranks.cells["IQE", "parameters"] == "19,201"
     assert "columns" in {column.name for column in which.columns}
-    assert which.cells["anything", "columns"] == "4"
+    assert which.cells["anything", "columns"] == "5"
     assert ("dense", "1 %") in leaders.cells
-    assert sum(len(table.cells) for table in rest) == 12
+    assert sum(len(table.cells) for table in rest) == 15
     (figure,) = experiment.figures(rows)
     assert figure.save(tmp_path).stat().st_size > 10_000
 

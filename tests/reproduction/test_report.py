@@ -16,7 +16,7 @@ from reproduction.experiments import EXPERIMENTS
 from reproduction.experiments.figure1.experiment import Cell, Figure1
 from reproduction.frame.experiment import Result, key_of, settings
 from reproduction.frame.ledger import Ledger, Run
-from reproduction.frame.paper import LABELS
+from reproduction.frame.paper import LABELS, PRINTED_AS
 from reproduction.frame.registry import Entry
 from reproduction.report.page import _command, _deviations, write_page
 
@@ -51,7 +51,7 @@ def test_every_table_and_figure_of_the_paper_has_its_place(report: Path) -> None
     entries = EXPERIMENTS.values()
     beyond = [label for entry in entries for label in entry.titles if label not in LABELS]
     assert {"table_graph_astar", "table_leaderboard_ranks", "table_value_search"} <= set(beyond)
-    assert re.findall(r'<h2 id="([^"]+)"', text) == [*LABELS, *beyond, "deviations"]
+    assert re.findall(r'<h2 id="([^"]+)"', text) == [*LABELS, *beyond, "deviations", "provenance"]
     for entry in EXPERIMENTS.values():
         for label, title in entry.sections.items():
             assert f'<h2 id="{label}">{title}</h2>' in text
@@ -64,7 +64,7 @@ def test_every_table_and_figure_of_the_paper_has_its_place(report: Path) -> None
 def test_a_table_without_an_experiment_has_its_place_too(tmp_path: Path) -> None:
     write_page({"figure1": EXPERIMENTS["figure1"]}, tmp_path, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
-    assert re.findall(r'<h2 id="([^"]+)"', text) == [*LABELS, "deviations"]
+    assert re.findall(r'<h2 id="([^"]+)"', text) == [*LABELS, "deviations", "provenance"]
     assert "paper 211.8" in text
     assert "No experiment makes this yet." in text
 
@@ -74,7 +74,7 @@ def test_an_experiment_without_titles_has_a_section_of_its_own(tmp_path: Path, a
     tiny = Entry("tiny", "tiny_experiment:Tiny", about)
     write_page({"tiny": tiny}, tmp_path, tmp_path / "report.html")
     empty = (tmp_path / "report.html").read_text()
-    assert re.findall(r'<h2 id="([^"]+)"', empty) == [*LABELS, "tiny", "deviations"]
+    assert re.findall(r'<h2 id="([^"]+)"', empty) == [*LABELS, "tiny", "deviations", "provenance"]
     assert f'<h2 id="tiny">{title}</h2>' in empty
     assert "No runs yet: python -m reproduction tiny makes it." in empty
 
@@ -88,6 +88,39 @@ def test_an_experiment_without_titles_has_a_section_of_its_own(tmp_path: Path, a
     full = (tmp_path / "report.html").read_text()
     assert "No runs yet: python -m reproduction tiny makes it." not in full
     assert "<b>2.10</b>" in full
+    claim, verdict, found = overview(full)["tiny"][1:]
+    assert (claim, verdict) == (title, "")  # it declares no claim and finds nothing
+    assert "not judged" in found
+
+
+def overview(text: str) -> dict[str, list[str]]:
+    """The cells of the overview, by the label to which a row links."""
+    (table,) = re.findall(r'<table class="overview".*?</table>', text, flags=re.DOTALL)
+    rows = re.findall(r'<tr><th scope="row"><a href="#([^"]+)">(.*?)</a></th>(.*?)</tr>', table)
+    return {label: [name, *re.findall(r"<td[^>]*>(.*?)</td>", cells)] for label, name, cells in rows}
+
+
+def test_the_overview_has_a_row_for_each_table_and_figure(report: Path) -> None:
+    text = report.read_text()
+    rows = overview(text)
+    assert list(rows)[: len(LABELS)] == list(LABELS)
+    assert {label: row[0] for label, row in rows.items() if label in LABELS} == PRINTED_AS
+    assert rows.keys() <= set(re.findall(r'id="([^"]+)"', text))  # every link has a target
+    assert all(row[1] for row in rows.values())
+    assert rows["table_mn_1"][3] == "no runs yet"
+    # The made-up errors are the paper's, but for the Wide Norm.
+    assert rows["figure_motivation"][2:] == [
+        "◐ holds in part",
+        "the paper&#39;s MSE in 2 of 3 models; Mahalanobis 0.057, Deep Norm 0.000, Wide Norm 0.012",
+    ]
+    assert "◐ 1 hold in part" in text
+    assert text.index('id="overview"') < text.index("<details") < text.index("c0ffee")
+
+
+def test_every_claim_belongs_to_a_section() -> None:
+    for entry in EXPERIMENTS.values():
+        assert entry.claims.keys() == entry.titles.keys()
+        assert entry.load().findings([]).keys() <= entry.titles.keys()
 
 
 def test_cells_say_what_stands_behind_them(report: Path) -> None:
@@ -98,7 +131,7 @@ def test_cells_say_what_stands_behind_them(report: Path) -> None:
         assert re.search(r"<span>worst [.\d]+</span></td>", line)
     assert "Each cell: best of 3 seeds, 1,500 epochs." in text
     assert '2 match</span> it, <span class="misses">1 miss</span>' in text
-    assert "runs made at commit <code>c0ffee</code>" in text
+    assert "figure1: runs made at commit <code>c0ffee</code>" in text
     assert "Made by <code>python -m reproduction figure1</code>" in text
     assert "audit of &lt;Deep Norm&gt;" in text
     assert 'alt="A graph of four nodes' in text
@@ -162,26 +195,32 @@ def opened(browser: Any, report: Path, width: int, height: int) -> tuple[Page, l
     return page, wrong
 
 
+def section(page: Page, label: str) -> Any:
+    return page.locator(f"details.section:has(#{label})")
+
+
 def column(page: Page) -> list[str]:
-    return page.locator("#figure_motivation ~ .wide table").first.locator("tbody th").all_inner_texts()
+    return section(page, "figure_motivation").locator(".wide table").first.locator("tbody th").all_inner_texts()
 
 
 def test_tables_sort_in_a_browser(browser: Any, report: Path, tmp_path: Path) -> None:
     page, wrong = opened(browser, report, 1280, 900)
+    page.locator("#overview a").first.click()
+    part = section(page, "figure_motivation")
     assert column(page) == ["Mahalanobis", "Deep Norm", "Wide Norm", "MLP (no metric)"]
-    head = page.locator("#figure_motivation ~ .wide thead th").nth(1)
+    head = part.locator(".wide thead th").nth(1)
     head.get_by_role("button").click()
     assert head.get_attribute("aria-sort") == "ascending"
     assert column(page) == ["MLP (no metric)", "Deep Norm", "Wide Norm", "Mahalanobis"]
     head.get_by_role("button").click()
     assert head.get_attribute("aria-sort") == "descending"
     assert column(page) == ["Mahalanobis", "Wide Norm", "Deep Norm", "MLP (no metric)"]
-    page.locator("#figure_motivation ~ .wide thead th").first.get_by_role("button").click()
+    part.locator(".wide thead th").first.get_by_role("button").click()
     assert column(page) == ["Deep Norm", "Mahalanobis", "MLP (no metric)", "Wide Norm"]
     assert head.get_attribute("aria-sort") is None
 
     # Empty cells come last in both directions: our norms have no runs in R^10 here.
-    dims = page.locator("#figure_motivation ~ .wide table").nth(1)
+    dims = part.locator(".wide table").nth(1)
     for _ in range(2):
         dims.locator("thead button").last.click()
         assert set(dims.locator("tbody th").all_inner_texts()[2:]) == {"Deep Norm", "Wide Norm"}
@@ -193,7 +232,34 @@ def test_tables_sort_in_a_browser(browser: Any, report: Path, tmp_path: Path) ->
 def test_it_fits_a_phone(browser: Any, report: Path) -> None:
     page, wrong = opened(browser, report, 390, 844)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.get_by_role("button", name="open all").click()
+    assert page.evaluate("[...document.querySelectorAll('details')].every(part => part.open)")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    for image in page.locator("figure img").all():
+        image.scroll_into_view_if_needed()  # they are loaded when they are seen
+    page.wait_for_function("[...document.images].every(image => image.naturalWidth > 0)", timeout=20_000)
     widths = page.evaluate("[...document.images].map(image => image.naturalWidth)")
     assert len(widths) == 2
     assert all(widths)  # the figures were decoded
     assert wrong == []
+
+
+@pytest.mark.parametrize("label", ["table_mn_1", "D17", "provenance"])
+def test_a_fragment_opens_what_it_points_at(browser: Any, report: Path, label: str) -> None:
+    page, wrong = opened(browser, report, 1280, 900)
+    assert page.locator("details[open]").count() == 0
+    page.goto(f"{report.as_uri()}#{label}")
+    page.reload()
+    assert page.locator("details[open]").count() == 1
+    assert page.locator(f"#{label}").is_visible()
+    assert wrong == []
+
+
+def test_it_has_a_dark_style(browser: Any, report: Path) -> None:
+    colors = set()
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme)
+        page.goto(report.as_uri())
+        colors.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        page.close()
+    assert len(colors) == 2

@@ -71,3 +71,11 @@ def test_features_and_notes(tmp_path: Path) -> None:
 def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         tm.learn_pairs(**{"pairs": PAIRS, "distances": LENGTHS, **QUICK, **arguments})
+
+
+def test_the_worst_triple_is_of_the_models_objects() -> None:
+    learned = tm.learn_pairs(PAIRS, LENGTHS, head="mlp", seed=3, **QUICK)
+    assert learned.audit.worst_triple is not None
+    x, y, z = (learned.model.ids[row] for row in learned.audit.worst_triple)  # type: ignore[index]
+    direct, first, second = learned.model.distances([x, x, y], [z, y, z])
+    assert (direct - first - second).item() == pytest.approx(learned.audit.triangle_defect, rel=1e-4)

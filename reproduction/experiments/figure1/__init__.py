@@ -10,5 +10,8 @@ EXPERIMENTS = (
         sections={
             "figure_motivation": "Four nodes that no Euclidean space can hold",
         },
+        claims={
+            "figure_motivation": "No Euclidean space holds four nodes that norms fit in the plane",
+        },
     ),
 )

@@ -26,8 +26,9 @@ import trimetric as tm
 from reproduction.experiments.figure1 import plots
 from reproduction.frame.experiment import Experiment, Result, Scale
 from reproduction.frame.figures import Figure
+from reproduction.frame.findings import Finding, check, find
 from reproduction.frame.rows import Row, longest_trained, pick
-from reproduction.frame.tables import Column, Table, summarize
+from reproduction.frame.tables import Column, Measured, Table, format_value, summarize
 
 DISTANCES = torch.tensor([[0.0, 1, 1, 2], [1, 0, 2, 1], [1, 2, 0, 1], [2, 1, 1, 0]])
 PAIRS = torch.triu_indices(4, 4, offset=1)
@@ -176,7 +177,18 @@ class Figure1(Experiment[Cell]):
             }
             for name in DIMENSIONS
         }
-        return [plots.embeddings(balls), plots.dimensions(errors, EUCLIDEAN_FLOOR)]
+        drawn = [plots.embeddings(balls), plots.dimensions(errors, EUCLIDEAN_FLOOR)]
+        return [figure for figure in drawn if figure is not None]
+
+    def findings(self, rows: list[Row]) -> dict[str, Finding]:
+        table, _ = self.tables(rows)
+        column = table.columns[0]
+        verdicts = {name: table.verdict(name, column) for name in table.rows}
+        errors = {name: cell for name in table.rows if isinstance(cell := table.cells[name, column.name], Measured)}
+        cases = [verdict == "matches" for verdict in verdicts.values() if verdict is not None]
+        texts = ", ".join(f"{name} {format_value(errors[name], column)}" for name in verdicts if verdicts[name])
+        finding = find(check("the paper's MSE", cases, "models"), note=texts)
+        return {} if finding is None else {table.label: finding}
 
     def notes(self, rows: list[Row]) -> list[str]:
         reports = (_of_best(rows, name, "audit") for name in ("Deep Norm", "MLP (no metric)"))

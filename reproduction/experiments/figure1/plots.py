@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
 
-from reproduction.frame.figures import Figure
+from reproduction.frame.figures import Figure, has_line
+from reproduction.frame.styles import BLUE, VERMILLION, styles_of
 
 NODES = "ABCD"
 PLACES = {"A": (0, 1), "B": (-1, 0), "C": (1, 0), "D": (0, -1)}
 EDGES = [("A", "B"), ("A", "C"), ("D", "B"), ("D", "C")]
-RED, BLUE, GRAY = "#c0392b", "#1f5fa8", "#8a8f98"
-COLORS = {"Euclidean": GRAY, "Mahalanobis": "#b07d2b", "Deep Norm": BLUE, "Wide Norm": RED}
+RED, GRAY = VERMILLION, "#8a8f98"
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,19 @@ def _ball(axis: Axes, ball: Ball) -> None:
         )
 
 
-def dimensions(errors: dict[str, dict[int, float]], floor: float) -> Figure:
-    """Draw the error by the dimension of the space, and the floor of Euclidean spaces."""
+def dimensions(errors: dict[str, dict[int, float]], floor: float) -> Figure | None:
+    """Draw the error by the dimension of the space, and the floor of Euclidean spaces; None for one dimension."""
+    if not has_line(errors.values()):
+        return None
     plot = Plot(figsize=(6.2, 3.2), layout="constrained")
     axis = plot.subplots()
     axis.axhline(floor, color=GRAY, lw=1, ls="--")
     axis.text(10, floor * 1.04, "Euclidean floor", color=GRAY, ha="right", va="bottom", fontsize=9)
+    styles = styles_of(errors)
     for number, (name, by_dim) in enumerate(errors.items()):
         # Euclidean and Mahalanobis coincide: the second one is drawn smaller, so that both are visible.
-        size = 9 - 3 * (number % 2)
-        axis.plot(list(by_dim), list(by_dim.values()), marker="o", color=COLORS[name], ms=size, label=name)
+        look = {**styles[name].options(), "markersize": 9 - 3 * (number % 2)}
+        axis.plot(list(by_dim), list(by_dim.values()), label=name, **look)
     axis.set(
         xlabel="dimension of the embedding", ylabel="best MSE", xticks=sorted({d for e in errors.values() for d in e})
     )

@@ -13,6 +13,12 @@ EXPERIMENTS = (
             "figure_symmetric_graph_learning_curves": "Symmetric graphs: learning curves",
             "figure_asymmetric_graph_learning_curves": "Asymmetric graphs: learning curves",
         },
+        claims={
+            "table_graph_stats": "Statistics of six graphs",
+            "table_graph_results": "Norms tend to beat Euclidean embeddings, and often the MLP",
+            "figure_symmetric_graph_learning_curves": "Symmetric graphs, by pairs: norms beat Euclidean, often MLP",
+            "figure_asymmetric_graph_learning_curves": "Asymmetric graphs, by pairs: norms beat Euclidean, often MLP",
+        },
     ),
     Entry(
         name="graphs-astar",
@@ -20,6 +26,9 @@ EXPERIMENTS = (
         about="what the paper's search returns on directed graphs",
         sections={
             "table_graph_astar": "Beyond the paper: its search on directed graphs",
+        },
+        claims={
+            "table_graph_astar": "Are the paper's distances on directed graphs shortest paths?",
         },
     ),
 )

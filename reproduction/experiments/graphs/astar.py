@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reproduction.experiments.graphs.cells import QUICK_SIDES, SAMPLE
 from reproduction.experiments.graphs.data import Source, load, make_graph
 from reproduction.frame.experiment import Experiment, Result, Scale
+from reproduction.frame.findings import Finding
 from reproduction.frame.paper import paper_values
 from reproduction.frame.rows import Row, pick
 from reproduction.frame.tables import Column, Measured, Table, summarize
@@ -105,6 +106,20 @@ class GraphsAstar(Experiment[Cell]):
                 "one may be larger.",
             )
         ]
+
+    def findings(self, rows: list[Row]) -> dict[str, Finding]:
+        graph = GRAPHS[0]
+        where = {"graph": graph, "side": 0, "landmarks": "farthest"}
+        exact, found = pick(rows, "exact max(d)", where), pick(rows, "max(d)", where)
+        if not exact:
+            return {}
+        theirs, ours = paper_values("table_graph_stats")[graph]["max(d)"], [row.value for row in found]
+        near = min(abs(value - theirs) for value in ours) < abs(exact[0].value - theirs)
+        text = (
+            f"{'probably not' if near else 'probably'}: the largest of {graph} is {theirs:g} there, "
+            f"{exact[0].value:.1f} exactly, {min(ours):.1f} to {max(ours):.1f} by its search"
+        )
+        return {"table_graph_astar": Finding(text)}
 
 
 def _searches(rows: list[Row]) -> list[tuple[str, int, str, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from reproduction.experiments.graphs import plots, tables
+from reproduction.experiments.graphs import findings, plots, tables
 from reproduction.experiments.graphs.cells import BASELINE, SIZES, Cell, cells_of, shrink
 from reproduction.experiments.graphs.data import Source, load
 from reproduction.experiments.graphs.heads import OURS, PAPER
@@ -18,6 +18,7 @@ from reproduction.experiments.graphs.ranking import rank_protocols
 from reproduction.experiments.graphs.runs import measure_baselines, train
 from reproduction.frame.experiment import Result, Scale, StackedExperiment, unique
 from reproduction.frame.figures import Figure
+from reproduction.frame.findings import Finding
 from reproduction.frame.rows import Row
 from reproduction.frame.tables import Table
 
@@ -74,6 +75,9 @@ class Graphs(StackedExperiment[Cell]):
 
     def figures(self, rows: list[Row]) -> list[Figure]:
         return plots.figures(rows)
+
+    def findings(self, rows: list[Row]) -> dict[str, Finding]:
+        return findings.findings(rows)
 
     def notes(self, rows: list[Row]) -> list[str]:
         return tables.notes(rows)

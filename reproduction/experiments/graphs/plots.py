@@ -8,31 +8,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
 from matplotlib.ticker import LogLocator, NullFormatter
+from numpy.typing import NDArray
 
 from reproduction.experiments.graphs.data import ASYMMETRIC, SYMMETRIC
-from reproduction.experiments.graphs.heads import HEADS, PAPER
+from reproduction.experiments.graphs.heads import HEADS
 from reproduction.experiments.graphs.tables import PROTOCOLS, Runs
-from reproduction.frame.figures import Figure, add_legend
+from reproduction.frame.figures import Figure, add_legend, has_line
 from reproduction.frame.rows import Row
+from reproduction.frame.styles import styles_of
 
-COLORS = {
-    "Eucl.": "#8c8c8c",
-    "WN": "#e07b1f",
-    "DN_I": "#7fb3e0",
-    "DN_N": "#2f6fb5",
-    "MLP": "#000000",
-    "MLP calibrated": "#000000",
-    "MLP difference": "#8e5bb5",
-    "WN rectified": "#c0392b",
-    "IQE": "#2e8b57",
-    "Toll WN": "#e6a96b",
-    "Toll DN_N": "#1b3f66",
-    "Toll IQE": "#7ac79a",
-    "Band": "#b8a100",
-    "recommended": "#d4589b",
-    "wide MLP": "#555555",
-    "wide Toll IQE": "#0f5c33",
-}
+STYLE = styles_of(HEADS)
 KINDS = {"symmetric": SYMMETRIC, "asymmetric": ASYMMETRIC}
 
 
@@ -46,21 +31,32 @@ def figures(rows: list[Row]) -> list[Figure]:
             there = [graph for graph in names if any(key[:2] == (protocol, graph) for key in runs.groups)]
             if there:
                 drawn += [_by_pairs(runs, kind, there, protocol), _by_epoch(runs, kind, there, protocol)]
-    return drawn
+    return [figure for figure in drawn if figure is not None]
 
 
-def _by_pairs(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure:
+Points = list[tuple[int, float, float]]
+"""training pairs, error and its spread"""
+
+
+def _by_pairs(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure | None:
     depths = runs.depths(protocol, graphs)
-    panels = [[(graph, depth) for depth in depths] for graph in graphs]
-    if len(depths) == 1:  # side by side, not one tall column
-        panels = [[panel for line in panels for panel in line]]
-    plot = Plot(figsize=(3.8 * len(panels[0]), 2.9 * len(panels)), layout="constrained")
-    axes = plot.subplots(
-        len(panels), len(panels[0]), squeeze=False, sharey="row" if len(depths) > 1 else False, sharex=True
-    )
-    for line, row in zip(axes, panels, strict=True):
+    panels = {(graph, depth): _errors(runs, protocol, graph, depth) for graph in graphs for depth in depths}
+    panels = {panel: lines for panel, lines in panels.items() if has_line(lines.values())}
+    if not panels:
+        return None
+    names = list(dict.fromkeys(graph for graph, _ in panels))
+    shown = sorted({depth for _, depth in panels})
+    grid = [[(graph, depth) for depth in shown] for graph in names]
+    if len(shown) == 1:  # side by side, not one tall column
+        grid = [[panel for line in grid for panel in line]]
+    plot = Plot(figsize=(3.8 * len(grid[0]) + 1.2, 2.9 * len(grid)), layout="constrained")
+    axes = plot.subplots(len(grid), len(grid[0]), squeeze=False, sharey="row" if len(shown) > 1 else False, sharex=True)
+    for line, row in zip(axes, grid, strict=True):
         for ax, (graph, depth) in zip(line, row, strict=True):
-            _lines(ax, runs, protocol, graph, depth)
+            if (graph, depth) not in panels:
+                ax.set_visible(False)
+                continue
+            _lines(ax, panels[graph, depth], runs.sizes(protocol))
             ax.set_title(f"{graph}, {depth} layers", fontsize=10)
         line[0].set_ylabel("test MSE")
     for ax in axes[-1]:
@@ -77,20 +73,24 @@ def _by_pairs(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure
     )
 
 
-def _lines(ax: Axes, runs: Runs, protocol: str, graph: str, depth: int) -> None:
+def _errors(runs: Runs, protocol: str, graph: str, depth: int) -> dict[str, Points]:
+    """The points of each head that was run."""
+    found: dict[str, Points] = {}
     for head in HEADS:
-        points = []
         for size in runs.sizes(protocol):
             choice = runs.choice(protocol, graph, head, size, {"depth": depth})
             cell = None if choice is None else choice.measured("mse")
             if cell is not None:
-                points.append((size, cell.value, cell.spread or 0.0))
-        if points:
-            x, y, spread = zip(*points, strict=True)
-            # Error bars of length 0 leave a logarithmic axis without limits.
-            ax.errorbar(x, y, yerr=spread if any(spread) else None, **_style(head), capsize=2, elinewidth=0.8)
+                found.setdefault(head, []).append((size, cell.value, cell.spread or 0.0))
+    return found
+
+
+def _lines(ax: Axes, lines: dict[str, Points], sizes: list[int]) -> None:
+    for head, points in lines.items():
+        x, y, spread = zip(*points, strict=True)
+        # Error bars of length 0 leave a logarithmic axis without limits.
+        ax.errorbar(x, y, yerr=spread if any(spread) else None, **_style(head), capsize=2, elinewidth=0.8)
     ax.set(xscale="log", yscale="log")
-    sizes = runs.sizes(protocol)
     ax.set_xticks(sizes, [f"{size / 1000:g}K" for size in sizes], fontsize=8)
     ax.set_xticks([], minor=True)
     _plain_numbers(ax)
@@ -104,24 +104,24 @@ def _plain_numbers(ax: Axes) -> None:
     ax.grid(alpha=0.25, which="both")
 
 
-def _by_epoch(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure:
+def _by_epoch(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure | None:
     """Draw the errors with the most training pairs and the settings that validation chose."""
     size = max(runs.sizes(protocol))
-    plot = Plot(figsize=(4.2 * len(graphs), 3.6), layout="constrained")
-    axes = plot.subplots(1, len(graphs), squeeze=False)[0]
-    for ax, graph in zip(axes, graphs, strict=True):
-        for head in HEADS:
-            choice = runs.choice(protocol, graph, head, size)
-            curves = [] if choice is None else [row.value for row in choice.rows if row.metric == "curve"]
-            if curves:
-                mean = np.mean(np.array(curves), axis=0)
-                ax.plot(mean[:, 0], mean[:, 3], **_style(head))
+    panels = {graph: _curves(runs, protocol, graph, size) for graph in graphs}
+    panels = {graph: curves for graph, curves in panels.items() if has_line(curves.values())}
+    if not panels:
+        return None
+    plot = Plot(figsize=(4.2 * len(panels) + 1.2, 3.6), layout="constrained")
+    axes = plot.subplots(1, len(panels), squeeze=False)[0]
+    for ax, (graph, curves) in zip(axes, panels.items(), strict=True):
+        for head, curve in curves.items():
+            ax.plot(curve[:, 0], curve[:, 3], **_style(head))
         ax.set(title=graph, yscale="log", xlabel="epoch")
         _plain_numbers(ax)
     axes[0].set_ylabel("test MSE")
     add_legend(plot, plot.axes, HEADS)
     return Figure(
-        label=f"figure_{kind}_graph_epochs",
+        label=f"figure_{kind}_graph_learning_curves",
         title=f"{kind.capitalize()} graphs: test MSE by epoch with {size:,} pairs, {protocol} protocol",
         alt="A panel for each graph, a line for each head: the mean squared error on test pairs by epoch.",
         plot=plot,
@@ -129,12 +129,16 @@ def _by_epoch(runs: Runs, kind: str, graphs: list[str], protocol: str) -> Figure
     )
 
 
+def _curves(runs: Runs, protocol: str, graph: str, size: int) -> dict[str, NDArray[np.float64]]:
+    """The mean curve of each head that was run."""
+    found = {}
+    for head in HEADS:
+        choice = runs.choice(protocol, graph, head, size)
+        curves = [] if choice is None else [row.value for row in choice.rows if row.metric == "curve"]
+        if curves:
+            found[head] = np.mean(np.array(curves), axis=0)
+    return found
+
+
 def _style(head: str) -> dict[str, Any]:
-    return {
-        "color": COLORS[head],
-        "linestyle": "-" if HEADS[head].metric else "--",
-        "marker": "o" if head in PAPER else "^",
-        "markersize": 4,
-        "linewidth": 1.3,
-        "label": head,
-    }
+    return {**STYLE[head].options(), "label": head}

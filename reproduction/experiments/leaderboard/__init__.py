@@ -10,5 +10,8 @@ EXPERIMENTS = (
         sections={
             "table_leaderboard_ranks": "Beyond the paper: the leaderboard of heads",
         },
+        claims={
+            "table_leaderboard_ranks": "Which head is the best default?",
+        },
     ),
 )

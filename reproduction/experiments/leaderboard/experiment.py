@@ -21,6 +21,7 @@ from reproduction.experiments.leaderboard.heads import HEADS, RECOMMENDED, count
 from reproduction.experiments.leaderboard.problems import PROBLEMS, Examples, examples
 from reproduction.frame.experiment import Result, Scale, StackedExperiment
 from reproduction.frame.figures import Figure
+from reproduction.frame.findings import Finding
 from reproduction.frame.rows import Row
 from reproduction.frame.tables import Table
 
@@ -109,6 +110,10 @@ class Leaderboard(StackedExperiment[Cell]):
 
     def figures(self, rows: list[Row]) -> list[Figure]:
         return plots.figures(rows)
+
+    def findings(self, rows: list[Row]) -> dict[str, Finding]:
+        found = tables.place_of_default(rows)
+        return {} if found is None else {"table_leaderboard_ranks": Finding(found)}
 
     def notes(self, rows: list[Row]) -> list[str]:
         return tables.notes(rows)

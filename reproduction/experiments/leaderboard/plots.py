@@ -10,25 +10,13 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator
 
 from reproduction.experiments.leaderboard.heads import HEADS, is_metric
 from reproduction.experiments.leaderboard.problems import PROBLEMS
-from reproduction.experiments.leaderboard.scores import columns
-from reproduction.frame.figures import Figure
+from reproduction.experiments.leaderboard.scores import Scores, columns
+from reproduction.frame.figures import Figure, has_line
 from reproduction.frame.rows import Row
-from reproduction.frame.tables import summarize
+from reproduction.frame.styles import styles_of
+from reproduction.frame.tables import Measured, summarize
 
-COLORS = {
-    "Euclidean": "#8c8c8c",
-    "Deep": "#2f6fb5",
-    "Wide": "#e07b1f",
-    "Interval": "#2e8b57",
-    "Poisson": "#8e5bb5",
-    "Residual": "#a0522d",
-    "Randers": "#c2408f",
-    "Landmark": "#b5a01f",
-    "Mixed": "#c0392b",
-    "none": "#000000",
-}
-STROKES = ("-", "--", ":", "-.")
-MARKERS = "osD^vP*X"
+STYLE = styles_of(HEADS)
 
 
 def figures(rows: list[Row]) -> list[Figure]:
@@ -39,36 +27,32 @@ def figures(rows: list[Row]) -> list[Figure]:
     enough = {True: all, False: any}
     heads = [head for head, each in HEADS.items() if enough[each.late](head in column.rows for column in found)]
     run = {column.problem for column in found}
-    problems = [name for name, problem in PROBLEMS.items() if len(problem.trainings) > 1 and name in run]
+    lines = {name: _lines(found, heads, name) for name in PROBLEMS if name in run}
+    problems = [name for name, own in lines.items() if has_line(own.values())]
+    if not problems:
+        return []
     plot = Plot(figsize=(16, 8.4), layout="constrained")
     axes = plot.subplots(2, 4).ravel()
     for ax in axes[len(problems) :]:
         ax.axis("off")
     for ax, name in zip(axes, problems, strict=False):
         problem = PROBLEMS[name]
-        for head in heads:
-            points = [
-                (column.training, point)
-                for column in found
-                if column.problem == name and head in column.rows
-                if (point := summarize(list(column.rows[head].values()))) is not None
-            ]
-            if points:
-                amounts, values = zip(*points, strict=True)
-                ax.errorbar(
-                    amounts,
-                    [value.value for value in values],
-                    yerr=[value.spread or 0 for value in values],
-                    elinewidth=0.6,
-                    **_style(head),
-                )
+        for head, points in lines[name].items():
+            amounts, values = zip(*points, strict=True)
+            ax.errorbar(
+                amounts,
+                [value.value for value in values],
+                yerr=[value.spread or 0 for value in values],
+                elinewidth=0.6,
+                **STYLE[head].options(),
+            )
         _dress(ax, f"{name}: {problem.about}", problem.trainings, problem.unit)
         own = [column for column in found if column.problem == name]
         errors = [column.mean(head) for column in own for head in heads if head in column.rows and is_metric(head)]
         _set_range(ax, [error for error in errors if 0 < error < math.inf])
     legend = axes[len(problems)]
     for head in heads:
-        legend.plot([], [], label=head, **_style(head))
+        legend.plot([], [], label=head, **STYLE[head].options())
     legend.legend(ncols=2, loc="center", fontsize=9, frameon=False, handlelength=3)
     return [
         Figure(
@@ -82,17 +66,16 @@ def figures(rows: list[Row]) -> list[Figure]:
     ]
 
 
-def _style(head: str) -> dict:
-    """One color per family; within it, a different stroke and marker for each head."""
-    kin = [name for name, each in HEADS.items() if each.family == HEADS[head].family]
-    place = kin.index(head)
-    return {
-        "color": COLORS[HEADS[head].family],
-        "linestyle": STROKES[place % len(STROKES)],
-        "marker": MARKERS[place % len(MARKERS)],
-        "markersize": 4,
-        "linewidth": 1.3,
-    }
+def _lines(found: list[Scores], heads: list[str], problem: str) -> dict[str, list[tuple[int, Measured]]]:
+    """By head, the amounts of training data and what was measured."""
+    lines: dict[str, list[tuple[int, Measured]]] = {}
+    for column in found:
+        for head in heads:
+            if column.problem == problem and head in column.rows:
+                point = summarize(list(column.rows[head].values()))
+                if point is not None:
+                    lines.setdefault(head, []).append((column.training, point))
+    return {head: lines[head] for head in heads if head in lines}
 
 
 def _dress(ax: Axes, title: str, amounts: tuple[int, ...], unit: str) -> None:

@@ -148,6 +148,18 @@ def notes(rows: list[Row]) -> list[str]:
     return [text for text in (_of_the_default(complete(found)).strip(), *_claims(found)) if text]
 
 
+def place_of_default(rows: list[Row]) -> str | None:
+    """Say in a line where the default ranks; None without complete columns."""
+    whole = complete(columns(rows))
+    if not whole or RECOMMENDED not in whole[0].rows:
+        return None
+    heads = sorted(whole[0].rows, key=lambda head: mean_rank(whole, head) or 0)
+    return (
+        f"tm.recommended ({RECOMMENDED}) is number {heads.index(RECOMMENDED) + 1} of {len(heads)}, mean rank "
+        f"{mean_rank(whole, RECOMMENDED):.2f} over {len(whole)} columns"
+    )
+
+
 def _of_the_default(whole: list[Scores]) -> str:
     """Say how certain its rank is, because the first few heads are close to each other."""
     if not whole or RECOMMENDED not in whole[0].rows:

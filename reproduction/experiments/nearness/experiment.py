@@ -13,11 +13,12 @@ import numpy as np
 import torch
 
 import trimetric as tm
-from reproduction.experiments.nearness import plots
+from reproduction.experiments.nearness import findings, plots
 from reproduction.experiments.nearness.data import is_symmetric, make_matrix
 from reproduction.experiments.nearness.models import MODELS, RECIPES, make_model
 from reproduction.frame.experiment import Experiment, Result, Scale, key_of
 from reproduction.frame.figures import Figure
+from reproduction.frame.findings import Finding
 from reproduction.frame.rows import Row, pick
 from reproduction.frame.tables import Column, Measured, Table, summarize
 from trimetric._support.tensor_files import remove_checkpoint
@@ -135,6 +136,9 @@ class Nearness(Experiment[Cell]):
 
     def figures(self, rows: list[Row]) -> list[Figure]:
         return plots.figures(rows)
+
+    def findings(self, rows: list[Row]) -> dict[str, Finding]:
+        return findings.findings(rows, _recipes(rows)[0])
 
     def notes(self, rows: list[Row]) -> list[str]:
         gaps = pick(rows, "gap", {"method": "exact"})

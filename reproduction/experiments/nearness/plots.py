@@ -6,10 +6,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
 
-from reproduction.frame.figures import Figure
+from reproduction.frame.figures import Figure, has_line
 from reproduction.frame.rows import Row, longest_trained, pick
+from reproduction.frame.styles import styles_of
 
-COLORS = {"Eucl": "#7f8c8d", "WN": "#2e8b57", "DN": "#c0392b", "WN rectified": "#8e44ad"}
+METHODS = ("Eucl", "WN", "DN", "WN rectified")
+STYLE = styles_of((*METHODS, "landmarks"))
 TOP = 0.5
 """upper end of the axis: a matrix of zeros has J = 1, so values far above are not informative"""
 NAMES = {
@@ -24,7 +26,9 @@ def figures(rows: list[Row]) -> list[Figure]:
     """Draw one figure with a panel for each kind of matrix that was run."""
     n = max((row.settings["n"] for row in rows), default=0)
     curves = pick(rows, "curve", {"n": n})
-    readings = [reading for reading in NAMES if any(row.settings["reading"] == reading for row in curves)]
+    readings = [
+        reading for reading in NAMES if has_line(row.value for row in curves if row.settings["reading"] == reading)
+    ]
     if not readings:
         return []
     plot = Plot(figsize=(5.2 * len(readings), 3.8), layout="constrained")
@@ -44,7 +48,7 @@ def figures(rows: list[Row]) -> list[Figure]:
 
 def _panel(ax: Axes, rows: list[Row], reading: str, n: int) -> None:
     seeds: set[int] = set()
-    for method, color in COLORS.items():
+    for method in METHODS:
         for recipe, style in (("paper", "-"), ("rows", "--")):
             where = {"reading": reading, "method": method, "recipe": recipe, "n": n}
             chosen = longest_trained(pick(rows, "curve", where))
@@ -54,8 +58,13 @@ def _panel(ax: Axes, rows: list[Row], reading: str, n: int) -> None:
             values = np.array([[value for _, value in row.value] for row in chosen])
             label = method if recipe == "paper" else f"{method}, our recipe"
             seeds |= {row.seed for row in chosen}
-            ax.plot(epochs, values.mean(axis=0), style, color=color, label=label, linewidth=1.4)
-    for method, style, color in (("landmarks", "-", "#2980b9"), ("exact", ":", "black"), ("TF", "-.", "black")):
+            look = {**STYLE[method].options(), "linestyle": style, "markevery": max(1, len(epochs) // 6)}
+            ax.plot(epochs, values.mean(axis=0), label=label, **look)
+    for method, style, color in (
+        ("landmarks", "-", STYLE["landmarks"].color),
+        ("exact", ":", "black"),
+        ("TF", "-.", "black"),
+    ):
         # For the same matrices as the curves: the optimum of others may be above or below.
         level = [row for row in pick(rows, "J", {"reading": reading, "method": method, "n": n}) if row.seed in seeds]
         if level:

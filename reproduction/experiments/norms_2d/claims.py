@@ -43,17 +43,24 @@ def _other_values(error: Error) -> str | None:
     )
 
 
-def _corners(error: Error, protocol: str) -> str | None:
-    """Check whether Wide Norms have the smallest error on square and diamond, among the models of the protocol."""
-    won, lost = [], []
+def corner_winners(error: Error) -> dict[str, str]:
+    """The model with the smallest error on square and diamond, among the models of the protocol."""
+    winners = {}
     for kind, size in itertools.product(("square", "diamond"), SIZES):
         found = {model: error(kind, size, model, "1") for model in ("Maha", "DN", *WIDE, "MLP")}
         there = {model: value for model, value in found.items() if value is not None}
-        if not {"DN", *WIDE} <= there.keys():
-            continue
-        best = min(there, key=lambda model: there[model])
-        (won if best in WIDE else lost).append(f"{kind} {size} ({best})")
-    if not won and not lost:
+        if {"DN", *WIDE} <= there.keys():
+            winners[f"{kind} {size}"] = min(there, key=lambda model: there[model])
+    return winners
+
+
+def _corners(error: Error, protocol: str) -> str | None:
+    """Say whether Wide Norms win on square and diamond."""
+    winners = corner_winners(error)
+    won, lost = (
+        [f"{case} ({best})" for case, best in winners.items() if (best in WIDE) == wide] for wide in (True, False)
+    )
+    if not winners:
         return None
     verdict = "holds" if not lost else "fails" if not won else "holds in part"
     elsewhere = f"; not on {', '.join(lost)}" if lost else ""

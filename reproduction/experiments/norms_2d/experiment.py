@@ -17,10 +17,11 @@ from torch import Tensor
 
 import trimetric as tm
 from reproduction.data.plane_norms import KINDS, SIZES, VALUES, Dataset, dataset, unit_vectors
-from reproduction.experiments.norms_2d import plots, tables
+from reproduction.experiments.norms_2d import findings, plots, tables
 from reproduction.experiments.norms_2d.models import MODELS, ONE_FORM, OUR_SHAPES, RECIPES, SHAPES, SMALL_BATCH, Shapes
 from reproduction.frame.experiment import Result, Scale, StackedExperiment
 from reproduction.frame.figures import Figure
+from reproduction.frame.findings import Finding
 from reproduction.frame.rows import Row
 from reproduction.frame.tables import Table
 
@@ -123,6 +124,13 @@ class Norms2D(StackedExperiment[Cell]):
 
     def tables(self, rows: list[Row]) -> list[Table]:
         return tables.tables(rows)
+
+    def findings(self, rows: list[Row]) -> dict[str, Finding]:
+        def balls(kind: str, size: int, model: str) -> dict[str, list[float | None]] | None:
+            row = tables.ball_row(rows, kind, size, model)
+            return None if row is None else row.value
+
+        return findings.findings(tables.error_of(rows, "paper"), balls)
 
     def notes(self, rows: list[Row]) -> list[str]:
         return tables.notes(rows)

@@ -11,8 +11,9 @@ from matplotlib.figure import Figure as Plot
 from reproduction.data.plane_norms import SIZES, VALUES, ball, dataset, unit_vectors
 from reproduction.frame.figures import Figure
 from reproduction.frame.rows import Row
+from reproduction.frame.styles import BLUE, GREEN, VERMILLION
 
-TRUE, LEARNED, SEEN = "#3b6fb6", "#c0392b", "#2e8b57"
+TRUE, LEARNED, SEEN = BLUE, VERMILLION, GREEN
 FIGURES = {
     "figure_2d_norm_balls": (("sym", "asym"), ("MLP", "DN", "WN", "WN rectified")),
     "figure_2d_norm_balls_appendix_squares": (("square", "diamond"), ("Maha", "MLP", "DN", "WN")),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from reproduction.frame.experiment import Experiment, Result, Scale
+from reproduction.frame.findings import Finding, check, find
 from reproduction.frame.paper import printed_values
 from reproduction.frame.rows import Row
 from reproduction.frame.tables import Column, Measured, Table
@@ -77,6 +78,19 @@ class PairwiseTime(Experiment[NoCell]):
                 command=COMMAND,
             ),
         ]
+
+    def findings(self, rows: list[Row]) -> dict[str, Finding]:
+        times, _ = self.tables(rows)
+        largest = BATCHES[-1]
+        ms = {name: cell.value for name in times.rows if isinstance(cell := times.cells.get((name, largest)), Measured)}
+        wide, deep = ([name for name in ms if name.startswith(kind)] for kind in ("WN", "DN"))
+        cases = [ms[one] < ms[other] for one in wide for other in deep]
+        ranges = [
+            f"{min(ms[n] for n in some):,.0f} to {max(ms[n] for n in some):,.0f}" for some in (wide, deep) if some
+        ]
+        words = f"faster than Deep Norms at {largest}"
+        finding = find(check(words, cases, "pairs"), note=f"{' against '.join(ranges)} ms")
+        return {} if finding is None else {"table_computation": finding}
 
 
 def _single(value: float) -> Measured:

@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 from reproduction.experiments.values.heads import CHOSEN, JUDGED
 from reproduction.experiments.values.tables import FRACTIONS, WORLDS, Cells, comparable
+from reproduction.frame.findings import judge
 from reproduction.frame.rows import Row, longest_trained, pick
 from reproduction.frame.tables import Column, Table, summarize
 
@@ -98,7 +99,7 @@ def notes(rows: list[Row]) -> list[str]:
     return [note for note in (_first(rows), _second(rows), _third(rows)) if note]
 
 
-def _comparisons(rows: list[Row], metric: str, heads: tuple[str, ...] = METRICS) -> list[Difference]:
+def comparisons(rows: list[Row], metric: str, heads: tuple[str, ...] = METRICS) -> list[Difference]:
     """Compare these heads with MLP and ICNN with partial data and at least two seeds: one seed is no evidence."""
     return [
         gap
@@ -112,7 +113,7 @@ def _comparisons(rows: list[Row], metric: str, heads: tuple[str, ...] = METRICS)
 
 def _first(rows: list[Row]) -> str:
     """Deep and Wide Norm above MLP and ICNN with partial data."""
-    found = {head: gaps for head in METRICS if (gaps := _comparisons(rows, "test spl", (head,)))}
+    found = {head: gaps for head in METRICS if (gaps := comparisons(rows, "test spl", (head,)))}
     if not found:
         return ""
     above = sum(gap.value > 0 for gaps in found.values() for gap in gaps)
@@ -123,7 +124,7 @@ def _first(rows: list[Row]) -> str:
     ]
     return (
         '"Deep Norm and Wide Norm consistently outperform both MLPs and ICNNs" '
-        f"{_verdict(above, sum(map(len, found.values())))}: with partial data the mean of {'; that of '.join(texts)}."
+        f"{judge(above, sum(map(len, found.values())))}: with partial data the mean of {'; that of '.join(texts)}."
     )
 
 
@@ -133,6 +134,18 @@ def _marked(gaps: list[Difference], mark: str) -> int:
 
 def _second(rows: list[Row]) -> str:
     """The Euclidean metric cannot solve asymmetric worlds."""
+    worse, texts = euclidean_cases(rows)
+    if not worse:
+        return ""
+    return (
+        '"The Euclidean metric could not solve the asymmetric environments" '
+        f"{judge(sum(worse), len(worse))} for training pairs: clearly worse than Wide Norms in {sum(worse)} of "
+        f"{len(worse)} cells ({', '.join(texts)})."
+    )
+
+
+def euclidean_cases(rows: list[Row]) -> tuple[list[bool], list[str]]:
+    """Whether the Euclidean metric is clearly worse than Wide Norms on training pairs, and both numbers, by cell."""
     worse, texts = [], []
     for world in ("4-Room asym", "Maze asym"):
         for fraction in FRACTIONS:
@@ -144,28 +157,23 @@ def _second(rows: list[Row]) -> str:
             if gap is not None and math.isfinite(gap.margin) and euclidean is not None and wide is not None:
                 worse.append(gap.mark == "<")
                 texts.append(f"{world} {fraction:g}: {euclidean.value:.2f} against {wide.value:.2f}")
-    if not worse:
-        return ""
-    return (
-        '"The Euclidean metric could not solve the asymmetric environments" '
-        f"{_verdict(sum(worse), len(worse))} for training pairs: clearly worse than Wide Norms in {sum(worse)} of "
-        f"{len(worse)} cells ({', '.join(texts)})."
-    )
+    return worse, texts
+
+
+def signs_of(rows: list[Row]) -> list[tuple[bool, bool]]:
+    """Whether a Deep or Wide Norm has a higher test MSE, and whether a higher test SPL, in each comparison."""
+    errors, spl = comparisons(rows, "test mse"), comparisons(rows, "test spl")
+    return [(error.value > 0, gap.value > 0) for error, gap in zip(errors, spl, strict=True)]
 
 
 def _third(rows: list[Row]) -> str:
     """Deep and Wide Norm have a higher MSE and yet a better SPL."""
-    errors, spl = _comparisons(rows, "test mse"), _comparisons(rows, "test spl")
-    if not spl:
+    signs = signs_of(rows)
+    if not signs:
         return ""
-    signs = [(error.value > 0, gap.value > 0) for error, gap in zip(errors, spl, strict=True)]
     both, agreeing = signs.count((True, True)), sum(error != gap for error, gap in signs)
     return (
-        f'"Higher MSE, yet better success" {_verdict(both, len(spl))}: a Deep or Wide Norm has both a higher test MSE '
-        f"and a higher test SPL in {both} of {len(spl)} comparisons; in {agreeing} the better planner has the smaller "
-        "error."
+        f'"Higher MSE, yet better success" {judge(both, len(signs))}: a Deep or Wide Norm has both a higher test MSE '
+        f"and a higher test SPL in {both} of {len(signs)} comparisons; in {agreeing} the better planner has the "
+        "smaller error."
     )
-
-
-def _verdict(true: int, asked: int) -> str:
-    return "holds" if true == asked else "fails" if 2 * true < asked else "holds in part"

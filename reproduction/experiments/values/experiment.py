@@ -13,10 +13,11 @@ from typing import ClassVar
 import torch
 
 import trimetric as tm
-from reproduction.experiments.values import claims, heat, plots, tables
+from reproduction.experiments.values import claims, findings, heat, plots, tables
 from reproduction.experiments.values.heads import CANDIDATES, CHOSEN, HEADS, JUDGED, MAIN, PAPER, SHOWN, SUCCESSORS
 from reproduction.frame.experiment import Result, Scale, StackedExperiment, unique
 from reproduction.frame.figures import Figure
+from reproduction.frame.findings import Finding
 from reproduction.frame.rows import Row
 from reproduction.frame.tables import Table
 from trimetric.rl import (
@@ -132,6 +133,9 @@ class Values(StackedExperiment[Cell]):
 
     def figures(self, rows: list[Row]) -> list[Figure]:
         return [*plots.figures(rows), *heat.figures(rows)]
+
+    def findings(self, rows: list[Row]) -> dict[str, Finding]:
+        return findings.findings(rows, tables.architectures())
 
     def notes(self, rows: list[Row]) -> list[str]:
         return claims.notes(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,8 +17,8 @@ from reproduction.frame.figures import Figure
 from reproduction.frame.rows import Row, longest_trained, pick
 from trimetric.rl import World
 
-COLORS = ListedColormap(["#c44036", "#3c8c4a", "#3a60b2"])
-"""empty, wall and agent, as in the paper"""
+COLORS = ListedColormap(["#f0f0f0", "#595959", "#0072b2"])
+"""empty, wall and agent; the paper has red, green and blue, of which not all readers can tell the first two apart"""
 PICTURES = {
     "values": ("figure_value_iteration_value_heatmaps", "learned values", "viridis"),
     "squared errors": ("figure_value_iteration_se_heatmaps", "squared errors", "magma"),
@@ -34,14 +35,14 @@ def figures(rows: list[Row]) -> list[Figure]:
     """Draw all maps that have rows."""
     if not rows:
         return []
-    there = [world for world in WORLDS if any(_find(rows, world, head) for head in SHOWN)]
+    there = [world for world in WORLDS if any(find_maps(rows, world, head) for head in SHOWN)]
     maps = [_picture(rows, kind, there) for kind in PICTURES] if there else []
     shown = [world for world in ("4-Room asym", "Maze asym") if world in there]
     return [*([_viz(rows, shown)] if shown else []), _dataset(), *maps]
 
 
-def _find(rows: list[Row], world: str, head: str) -> dict[str, Ways] | None:
-    """Find the pictures of the longest run of seed 0."""
+def find_maps(rows: list[Row], world: str, head: str) -> dict[str, Ways] | None:
+    """Find the values, squared errors and SPL of the longest run of seed 0."""
     found: dict[str, Ways] = {}
     for kind in ("values", "spl"):
         where = {**WORLDS[world], "head": head, "split": "goal"}
@@ -49,32 +50,33 @@ def _find(rows: list[Row], world: str, head: str) -> dict[str, Ways] | None:
         if not chosen:
             return None
         found[kind] = chosen[0].value
-    exact = _exact(world)
+    exact = exact_values(world)
     errors = [(np.array(found["values"][i]) - exact[i]) ** 2 for i in range(2)]
     found["squared errors"] = [way.tolist() for way in errors]
     return found
 
 
-def _world(name: str) -> World:
+@cache
+def make_world(name: str) -> World:
     return World(WORLDS[name]["world"], asymmetric=WORLDS[name]["asymmetric"], seed=0)  # type: ignore[arg-type]
 
 
-def _exact(name: str) -> list[np.ndarray]:
-    values = _world(name).values.numpy()
+def exact_values(name: str) -> list[np.ndarray]:
+    values = make_world(name).values.numpy()
     return [values[0], values[:, 0]]
 
 
 def _picture(rows: list[Row], kind: str, worlds: list[str]) -> Figure:
     label, words, colors = PICTURES[kind]
-    heads = [head for head in SHOWN if any(_find(rows, world, head) for world in worlds)]
+    heads = [head for head in SHOWN if any(find_maps(rows, world, head) for world in worlds)]
     exact = kind == "values"
     columns = ["exact", *heads] if exact else heads
     plot = Plot(figsize=(1.9 * len(columns), 2.0 * len(worlds)), layout="constrained")
     axes = plot.subplots(len(worlds), len(columns), squeeze=False)
     for line, world in zip(axes, worlds, strict=True):
-        found = {head: ways[kind] for head in heads if (ways := _find(rows, world, head)) is not None}
+        found = {head: ways[kind] for head in heads if (ways := find_maps(rows, world, head)) is not None}
         if exact:
-            found["exact"] = [way.tolist() for way in _exact(world)]
+            found["exact"] = [way.tolist() for way in exact_values(world)]
         limits = _limits(kind, found)
         for ax, column in zip(line, columns, strict=True):
             _ground(ax, world)
@@ -112,7 +114,7 @@ def _viz(rows: list[Row], worlds: list[str]) -> Figure:
     plot = Plot(figsize=(2.2 * 6, 2.3 * len(worlds)), layout="constrained")
     axes = plot.subplots(len(worlds), 6, squeeze=False)
     for line, world in zip(axes, worlds, strict=True):
-        found = {head: ways for head in heads if (ways := _find(rows, world, head)) is not None}
+        found = {head: ways for head in heads if (ways := find_maps(rows, world, head)) is not None}
         _board(line[0], world)
         _draw_exact(plot, line[1], world)
         for start, kind, colors in ((2, "squared errors", "magma"), (4, "spl", "cividis")):
@@ -139,7 +141,7 @@ def _dataset() -> Figure:
     plot = Plot(figsize=(11.5, 5.2), layout="constrained")
     axes = plot.subplots(2, 4)
     for line, (title, name) in zip(axes, names.items(), strict=True):
-        world = _world(name)
+        world = make_world(name)
         _board(line[0], name)
         line[0].set_ylabel(title)
         _rewards(line[1], name, world)
@@ -164,7 +166,7 @@ def _set_titles(axes: Iterable[Axes], titles: Sequence[str]) -> None:
 def _draw_exact(plot: Plot, ax: Axes, name: str) -> None:
     """Draw the exact values of a world, with a color bar."""
     _ground(ax, name)
-    exact = [way.tolist() for way in _exact(name)]
+    exact = [way.tolist() for way in exact_values(name)]
     plot.colorbar(_triangles(ax, name, exact, "viridis", _limits("values", {"exact": exact})), ax=ax)
 
 
@@ -180,18 +182,18 @@ def _rewards(ax: Axes, name: str, world: World) -> None:
 
 def _board(ax: Axes, name: str) -> None:
     """Draw walls, empty cells and the agent in the first state."""
-    ax.imshow(_world(name).observations[0].argmax(dim=0).numpy(), cmap=COLORS, vmin=0, vmax=2)
+    ax.imshow(make_world(name).observations[0].argmax(dim=0).numpy(), cmap=COLORS, vmin=0, vmax=2)
     ax.set(xticks=[], yticks=[])
 
 
 def _ground(ax: Axes, name: str) -> None:
-    grid = _world(name).grid
-    ax.imshow(grid.walls, cmap=ListedColormap(["white", "#3c8c4a"]), vmin=0, vmax=1)
+    grid = make_world(name).grid
+    ax.imshow(grid.walls, cmap=ListedColormap(["white", "#595959"]), vmin=0, vmax=1)
     ax.set(xticks=[], yticks=[])
 
 
 def _triangles(ax: Axes, name: str, ways: Ways, colors: str, limits: tuple[float, float]) -> PolyCollection:
-    cells = _world(name).grid.cells[:, ::-1]
+    cells = make_world(name).grid.cells[:, ::-1]
     polygons = np.concatenate([cells[:, None] + half for half in (UPPER, LOWER)])
     drawn = PolyCollection(list(polygons), array=np.concatenate([np.array(way) for way in ways]), cmap=colors)
     drawn.set_clim(*limits)

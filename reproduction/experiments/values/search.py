@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import ClassVar
 
 from reproduction.experiments.values.experiment import ASYMMETRIC, Cell, Values, cells_of
@@ -9,8 +10,9 @@ from reproduction.experiments.values.heads import CANDIDATES
 from reproduction.experiments.values.tables import WORLDS, Cells
 from reproduction.frame.experiment import Scale
 from reproduction.frame.figures import Figure
+from reproduction.frame.findings import Finding
 from reproduction.frame.rows import Row, pick
-from reproduction.frame.tables import Column, Table, summarize
+from reproduction.frame.tables import Column, Measured, Table, summarize
 
 FRACTION = 0.5
 SPLIT = "validation"
@@ -55,6 +57,20 @@ class ValuesSearch(Values):
 
     def figures(self, rows: list[Row]) -> list[Figure]:  # noqa: ARG002
         return []
+
+    def findings(self, rows: list[Row]) -> dict[str, Finding]:
+        (table,) = self.tables(rows)
+        means = {
+            head: fmean(cell.value for cell in found)
+            for head in table.rows
+            if len(found := [cell for world in COLUMNS if isinstance(cell := table.cells.get((head, world)), Measured)])
+            == len(COLUMNS)
+        }
+        if not means:
+            return {}
+        first, *others = sorted(means, key=lambda head: -means[head])
+        then = f"; then {others[0]} {means[others[0]]:.3f}" if others else ""
+        return {table.label: Finding(f"{first}: mean SPL {means[first]:.3f} on validation goals{then}")}
 
     def notes(self, rows: list[Row]) -> list[str]:  # noqa: ARG002
         return []

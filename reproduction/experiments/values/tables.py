@@ -70,7 +70,7 @@ def tables(rows: list[Row]) -> list[Table]:
         ),
         _table(rows, "table_value_success", "test success", "Test success on all held-out pairs", ""),
         _table(rows, "table_value_state", "test spl", "Test SPL, split by states", _STATES, split="state"),
-        _architectures(),
+        architectures(),
         _table(rows, "figure_value_it_sparsity_app", "train spl", "Training SPL", ""),
         _table(rows, "table_value_mse", "test mse", "Test MSE to the exact values", "", better="lower"),
         _table(rows, "table_value_train_mse", "train mse", "Training MSE to the exact values", "", better="lower"),
@@ -117,7 +117,7 @@ def _table(
     )
 
 
-def _architectures() -> Table:
+def architectures() -> Table:
     """Show the settings that are used: the paper's."""
     ours = {
         "MLP": (64, 3, None),

@@ -13,9 +13,8 @@ from torch import Tensor
 
 from trimetric._all_pairs import DistanceFunction, all_pairs, checked_distance
 from trimetric._audit.report import Audit as Audit
-from trimetric._audit.report import Measured
 from trimetric._support import checks
-from trimetric.axioms import NOTHING
+from trimetric.axioms import NOTHING, Measured
 from trimetric.distances import Distance, ObjectDistance
 from trimetric.norms import Norm
 

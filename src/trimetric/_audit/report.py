@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, get_args
 
 from trimetric.axioms import Axioms
-
-Measured = Literal["nonnegative", "reflexive", "definite", "triangle", "symmetric", "homogeneous"]
-"""the axioms that `audit` measures"""
+from trimetric.axioms import Measured as Measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +110,20 @@ class Audit:
         if not required:
             return "promise"
         return "requirement" if len(required) == len(self.checked) else "promise and requirement"
+
+    def of_rows(self, rows: Sequence[int]) -> Audit:
+        """Return the same report for points that are rows of a larger table.
+
+        Args:
+            rows: the row of each point that was audited.
+
+        Returns:
+            A report whose `worst_triple` are rows of the table.
+        """
+        if self.worst_triple is None:
+            return self
+        x, y, z = (int(rows[point]) for point in self.worst_triple)
+        return replace(self, worst_triple=(x, y, z))
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, for JSON."""

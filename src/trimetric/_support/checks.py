@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import numbers
 import os
@@ -14,6 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+
+from trimetric._support.printable import shown
 
 
 def positive_int(name: str, value: object) -> int:
@@ -127,10 +128,21 @@ def _kind(value: object) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
+def _first_matrix(module: nn.Module) -> Tensor | None:
+    """As from `parameters()` and `buffers()`, which take longer than a distance of one pair."""
+    for tensors in (module._parameters, module._buffers):
+        for tensor in tensors.values():
+            if tensor is not None and tensor.ndim > 1 and tensor.is_floating_point():
+                return tensor
+    for child in module._modules.values():
+        if child is not None and (found := _first_matrix(child)) is not None:
+            return found
+    return None
+
+
 def same_dtype(name: str, value: Tensor, module: nn.Module) -> None:
     """That of the matrices of a module, which a product needs (but under autocast).  Static, as `vectors` is."""
-    tensors = itertools.chain(module.parameters(), module.buffers())
-    weight = next((each for each in tensors if each.ndim > 1 and each.is_floating_point()), None)
+    weight = _first_matrix(module)
     if weight is None or weight.dtype == value.dtype or torch.is_autocast_enabled(value.device.type):
         return
     raise TypeError(
@@ -216,3 +228,20 @@ def byte_count(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f'{name}: expected bytes as a positive integer or text like "256MiB", got {value!r}')
     return int(value)
+
+
+def names(name: str, values: object) -> list[str]:
+    """Names of objects: text that files can hold."""
+    if isinstance(values, (str, bytes, dict)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name}: expected a sequence of texts, got {shown(values)}")
+    texts = list(values)
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(
+                f"{name}[{place}]: expected text, got {shown(text)}; [str(i) for i in {name}] makes names of numbers"
+            )
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name}: expected text that UTF-8 can hold, got halves of surrogate pairs") from None
+    return texts

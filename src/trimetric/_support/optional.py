@@ -10,13 +10,17 @@ from typing import Any, Literal
 Extra = Literal["solvers", "tables", "sklearn", "metric-learning", "onnx", "graphs", "values", "cluster"]
 
 
+class MissingExtraError(ImportError):
+    """A library is not installed; the message names the extra that has it."""
+
+
 class needing:  # noqa: N801
     """Says of a failed import which extra it takes.
 
     >>> with needing("teleporting", "graphs"):
     ...     import teleport
     Traceback (most recent call last):
-    ImportError: teleporting needs teleport: pip install "trimetric[graphs]"
+    trimetric._support.optional.MissingExtraError: teleporting needs teleport: pip install "trimetric[graphs]"
 
     Args:
         feature: what the library is imported for.
@@ -32,7 +36,7 @@ class needing:  # noqa: N801
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if isinstance(error, ImportError):
-            raise ImportError(missing(self.feature, error.name, self.extra), name=error.name) from None
+            raise MissingExtraError(missing(self.feature, error.name, self.extra), name=error.name) from None
 
 
 def missing(feature: str, module: str | None, extra: Extra) -> str:

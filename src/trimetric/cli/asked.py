@@ -54,7 +54,7 @@ def everything(model: Model) -> Asked:
     return Asked(ids, np.arange(len(ids)))
 
 
-def named(model: Model, names: Sequence[str], *, option: str, origin: Path) -> Asked:
+def named(model: Model, names: Sequence[str], *, option: str, origin: str) -> Asked:
     """Return objects by name; an error with a suggestion if one is unknown."""
     ids = list(model.ids or ())
     number = {name: i for i, name in enumerate(ids)}
@@ -66,7 +66,7 @@ def named(model: Model, names: Sequence[str], *, option: str, origin: Path) -> A
     return Asked(list(names), np.array([number[name] for name in names], np.int64))
 
 
-def listed(model: Model, file: Path, *, option: str, id_column: str, origin: Path, max_snap: float) -> Asked:
+def listed(model: Model, file: Path, *, option: str, id_column: str, origin: str, max_snap: float) -> Asked:
     """Return the objects of a table: by id or, if it has columns lon and lat, by the nearest place of the model."""
     table = read_table(file, ids=[id_column], numbers=[], optional=["lon", "lat"])
     names = list(table.names)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from trimetric._audit.report import Measured
+from trimetric.axioms import Measured
 from trimetric.cli.effects import no_effect
 from trimetric.cli.general import SeededComputing, unless_given
 from trimetric.files.errors import InputError
@@ -56,12 +56,15 @@ class Audit:
                 f"--points: expected at most the {len(model.ids):,} objects of {self.model}, got {self.points}"
             )
         head, generator = model.network.head, torch.Generator().manual_seed(self.general.seed)
-        if self.random or model.ids is None:
+        names = None if self.random else model.ids
+        rows: list[int] | None = None
+        if names is None:
             points = torch.randn(self.points or RANDOM_POINTS, head.dim, generator=generator).to(model.device)
         else:
             points = model.embed()
             if self.points is not None and self.points < len(points):
-                points = points[torch.randperm(len(points), generator=generator)[: self.points].to(points.device)]
+                rows = torch.randperm(len(points), generator=generator)[: self.points].tolist()
+                points = points[rows]
         if not bool(points.isfinite().all()):
             row = int((~points.isfinite().all(dim=-1)).nonzero()[0])
             raise InputError(f"{self.model}: expected finite points, got one of NaN or infinity for object {row + 1}")
@@ -69,7 +72,12 @@ class Audit:
         if "seed" in self.general.given and not drawn:
             raise no_effect("--seed", f"with --random, --points or more than {ALL_TRIPLES:,} objects")
         report = audit(head, points, require=self.require, max_points=ALL_TRIPLES, seed=self.general.seed)
+        if rows is not None:
+            report = report.of_rows(rows)
+        worst = None if names is None or report.worst_triple is None else [names[row] for row in report.worst_triple]
         self.general.say(str(report))
+        if worst is not None:
+            self.general.say(f"worst triple: from {worst[0]} through {worst[1]} to {worst[2]}")
         self.general.say("nothing was written")
-        self.general.answer(model=str(self.model), **report.to_dict())
+        self.general.answer(model=str(self.model), **report.to_dict(), worst_objects=worst)
         return 1 if report.broken else 0

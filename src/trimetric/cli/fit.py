@@ -227,6 +227,7 @@ class Fit:
             weight=self.weight,
             symmetric=self.symmetric,
             largest=self.largest,
+            note=general.note,
         )
         general.say(f"{file.name}: {graph}")
         if self.kind == "network table" and graph.num_nodes <= MOST_NODES:
@@ -292,5 +293,6 @@ class Fit:
             columns=(self.from_column, self.to_column, distance),
             symmetric=self.symmetric,
             infinite="drop" if self.drop_unreachable else "keep" if self.loss == "discounted" else "refuse",
+            note=self.general.note,
         )
         return found if features is None else match_names(found, features.names, str(self.features))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 Layout = Literal["pairs", "matrix", "edges"]
 Columns = tuple[str, str, str]
+Note = Callable[[str], object]
 COLUMNS_HINT = "; --from-column, --to-column and --distance-column give other names"
 
 
@@ -37,7 +39,13 @@ def layout_of(file: Path, *, matrix: bool, edges: bool) -> Layout:
 
 
 def read_distances(
-    file: Path, layout: Layout, *, columns: Columns, symmetric: bool, infinite: Literal["keep", "drop", "refuse"]
+    file: Path,
+    layout: Layout,
+    *,
+    columns: Columns,
+    symmetric: bool,
+    infinite: Literal["keep", "drop", "refuse"],
+    note: Note,
 ) -> PairTable:
     """Read the distances of pairs, each pair once.
 
@@ -47,6 +55,7 @@ def read_distances(
         columns: the names of the columns from, to and distance; of a table only.
         symmetric: whether the two directions of a pair must agree; of edges, whether they go both ways.
         infinite: what to do with pairs at infinite distance.
+        note: called with a line of text if there are none to drop.
 
     Returns:
         The pairs of different objects.
@@ -73,7 +82,12 @@ def read_distances(
     found = drop_repeats(found)
     if symmetric:
         check_directions(found, hint="; without --symmetric each direction has its own")
-    return drop_unreachable(found) if infinite == "drop" else found
+    if infinite != "drop":
+        return found
+    kept = drop_unreachable(found)
+    if len(kept) == len(found):
+        note(f"--drop-unreachable: nothing to drop, as no pair of {file} is at infinite distance")
+    return kept
 
 
 def learnable_distances(pairs: PairTable, file: Path, *, positive: bool) -> NDArray[np.float64]:
@@ -94,7 +108,13 @@ def learnable_distances(pairs: PairTable, file: Path, *, positive: bool) -> NDAr
 
 
 def read_network(
-    file: Path, *, columns: Columns | None, weight: Literal["length", "time"], symmetric: bool, largest: bool
+    file: Path,
+    *,
+    columns: Columns | None,
+    weight: Literal["length", "time"],
+    symmetric: bool,
+    largest: bool,
+    note: Note,
 ) -> Graph:
     """Read a map, a DIMACS file or a table of edges.
 
@@ -104,6 +124,7 @@ def read_network(
         weight: what to measure on a map.
         symmetric: whether edges go both ways.
         largest: whether to keep only the largest part of a graph that is not connected.
+        note: called with a line of text if `largest` has left out nothing.
 
     Returns:
         The graph.
@@ -111,8 +132,12 @@ def read_network(
     from trimetric.graphs import read_edge_list, read_graph
 
     if columns is None:
-        return read_graph(file, weight=weight, symmetrize=symmetric, largest=largest)
-    source, target, column = columns
-    return read_edge_list(
-        file, source=source, target=target, weight=column, symmetrize=symmetric, largest=largest, hint=COLUMNS_HINT
-    )
+        graph = read_graph(file, weight=weight, symmetrize=symmetric, largest=largest)
+    else:
+        source, target, column = columns
+        graph = read_edge_list(
+            file, source=source, target=target, weight=column, symmetrize=symmetric, largest=largest, hint=COLUMNS_HINT
+        )
+    if largest and not graph.left_out:
+        note(f"--largest: nothing to leave out, as {file} is connected")
+    return graph

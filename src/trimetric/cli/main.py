@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from importlib import import_module
 from typing import Any
 
 import trimetric
+from trimetric._support.optional import MissingExtraError
 from trimetric._support.printable import printable
 from trimetric.cli.process import Stopped, flush, mute, own_process
 from trimetric.files.errors import InputError
@@ -39,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: of the command; by default those of the process, and then signals are handled too.
 
     Returns:
-        The exit code: 0 for success, 1 for a failure or a broken promise, 2 for bad input or usage, 130 after Ctrl-C
-        and 143 after SIGTERM.
+        The exit code: 0 for success, 1 for a failure or a broken promise, 2 for bad input or usage or a missing extra,
+        130 after Ctrl-C and 143 after SIGTERM.
     """
     with own_process() if arguments is None else nullcontext():
         try:
@@ -67,6 +67,8 @@ def _outcome(words: list[str]) -> int:
     if words[0] == "--version":
         print(f"trimetric {trimetric.__version__}")
         return OK
+    if words[0] == "--completion":
+        return _print_completion(words[1:])
     group = {name: summary for name, summary in COMMANDS.items() if name.startswith(f"{words[0]} ")}
     if group and (len(words) == 1 or words[1] in HELP):
         print(_overview(group), file=sys.stdout if len(words) > 1 else sys.stderr)
@@ -93,7 +95,7 @@ commands:
 {listed}
 
 Each has examples: trimetric {first} --help"""
-    return f"""usage: trimetric [--version] COMMAND ...
+    return f"""usage: trimetric [--version] [--completion SHELL] COMMAND ...
 
 Learned distances that can never break the triangle inequality.
 
@@ -101,7 +103,18 @@ commands:
 {listed}
 
 Each has examples: trimetric fit --help
-To start: trimetric example"""
+To start: trimetric example
+To complete words with the Tab key: trimetric --completion bash, zsh or fish prints a script for the shell"""
+
+
+def _print_completion(words: list[str]) -> int:
+    from trimetric.cli.completion import SHELLS, completion_script
+
+    if len(words) != 1 or words[0] not in SHELLS:
+        got = repr(" ".join(words)) if words else "nothing"
+        return _fail(f"--completion: expected one of {', '.join(SHELLS)}, got {got}", BAD_INPUT)
+    print(completion_script(words[0], COMMANDS))
+    return OK
 
 
 def _parsed(name: str, words: list[str]) -> Any:
@@ -110,9 +123,9 @@ def _parsed(name: str, words: list[str]) -> Any:
     import tyro
 
     from trimetric.cli.effects import with_given
+    from trimetric.cli.option_table import command_class
 
-    module = import_module(f"trimetric.cli.{name.replace(' ', '_')}")
-    options = getattr(module, name.title().replace(" ", ""))
+    options = command_class(name)
     if {"-h", "--help"} & set(words):
         print(getdoc(options), end="\n\n")  # tyro would join the lines
     command = tyro.cli(
@@ -132,7 +145,7 @@ def _run(command: Any) -> int:
         refuse_without_effect(command)
         command.general.check()
         return command.run()
-    except InputError as error:
+    except (InputError, MissingExtraError) as error:
         return _fail(str(error), BAD_INPUT)
     except BrokenPipeError:  # for `main`, as at every other moment
         raise

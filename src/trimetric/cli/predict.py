@@ -117,14 +117,23 @@ class Predict:
         for option, names, file in (("from", self.sources, self.sources_file), ("to", self.targets, self.targets_file)):
             if names and file is not None:
                 raise InputError(f"--{option}-file: expected a file or --{option}, got both")
-        listed = self.sources or self.targets or self.sources_file or self.targets_file
-        asked = listed or self.all_pairs or self.nearest is not None
+        given = {
+            "--from": self.sources,
+            "--to": self.targets,
+            "--from-file": self.sources_file,
+            "--to-file": self.targets_file,
+            "--all-pairs": self.all_pairs,
+            "--nearest": self.nearest is not None,
+        }
+        asked = [option for option, value in given.items() if value]
         if self.pairs is not None and asked:
-            raise InputError("PAIRS: expected a file, or --from, --to, --all-pairs, --nearest, got both")
+            raise InputError(
+                f"PAIRS: expected a file, or --from, --to, --all-pairs, --nearest, got {self.pairs} and {asked[0]}"
+            )
         if self.pairs is None and not asked:
             raise InputError("PAIRS: expected a file of pairs, or --from, --to, --all-pairs or --nearest, got none")
-        if self.all_pairs and listed:
-            raise InputError("--all-pairs: expected without --from and --to")
+        if self.all_pairs and asked[0] != "--all-pairs":
+            raise InputError(f"--all-pairs: expected neither --from nor --to, in words or in a file, got {asked[0]}")
         if self.nearest is not None and self.nearest < 1:
             raise InputError(f"--nearest: expected a positive integer, got {self.nearest}")
         if not self.max_snap >= 0:
@@ -159,7 +168,7 @@ class Predict:
         """Return the objects that are named or listed; all if none are."""
         from trimetric.cli.asked import everything, listed, named
 
-        origin = self.model if self.features is None else self.features
+        origin = str(self.model) if self.features is None else f"--features {self.features}"
         if file is not None:
             found = listed(
                 model,

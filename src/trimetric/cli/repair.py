@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 REMEDIES: dict[Remedy, str] = {
     "missing": "--missing treats NaN and empty cells as unknown distances",
     "known": "leave unknown cells empty and give --missing",
-    "average": "the mean of both directions has the same nearest symmetric metric",
+    "average": "without --symmetric each direction has its own; the mean of both has the same nearest symmetric metric",
 }
 STOPPING = "stopping after this round; press Ctrl-C again to stop without a result"
 
@@ -81,6 +81,8 @@ class Repair:
         square = read_square_matrix(self.matrix, gaps=True)
         signals: list[int] = []
         result = self._solved(square, signals)
+        if self.missing and not np.isnan(square.values).any():
+            self.general.note(f"--missing: nothing to fill in, as no cell of {self.matrix} is empty or NaN")
         report = repair_report(result, square.values)
         numbers = (result.gap, result.distortion, report.mean_change)
         if not (np.isfinite(numbers).all() and np.isfinite(result.matrix).all()):

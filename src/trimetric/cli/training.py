@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from trimetric._support.tensor_files import CheckpointError, remove_checkpoint
+from trimetric._support.tensor_files import CheckpointError, previous, remove_checkpoint
 from trimetric.cli.effects import in_options
 from trimetric.cli.process import stopped
 from trimetric.files.errors import InputError
@@ -31,6 +31,7 @@ def training(
         restart: whether to remove it first.
         subjects: what to call arguments of the library that are no options, such as the name of a file.
     """
+    fresh = not any(file.exists() for file in (checkpoint, previous(checkpoint)))
     if restart:
         remove_checkpoint(checkpoint)
     try:
@@ -41,6 +42,8 @@ def training(
         raise in_options(command, error, subjects) from None
     except (KeyboardInterrupt, SystemExit) as stop:
         raise stopped(stop, _how_to_resume(checkpoint)) from None
+    if restart and fresh:
+        command.general.note(f"--restart: nothing to start over, as there was no {checkpoint}")
 
 
 def save(model: Model, output: Path) -> None:

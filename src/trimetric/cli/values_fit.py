@@ -49,6 +49,8 @@ class ValuesFit:
     """a Gymnasium environment whose rewards are below 0"""
     map: Annotated[Path | None, unless_given("FILE")] = None
     """a text file with a map to walk on"""
+    overwrite: bool = False
+    """let the walk replace a file of --dataset that holds something else"""
     steps: int = 20_000
     """length of the random walk"""
     repeat: int = 1
@@ -86,6 +88,9 @@ class ValuesFit:
     general: Seeded = field(default_factory=Seeded)
 
     effects: ClassVar[Effects] = {
+        "overwrite": Only(
+            "with --dataset and --env or --map", lambda options: options.dataset is not None and WALKED.holds(options)
+        ),
         "steps": WALKED,
         "repeat": WALKED,
         "bins": WALKED,
@@ -163,12 +168,16 @@ class ValuesFit:
             try:
                 return read_transitions(self.dataset)
             except ValueError as error:
-                raise InputError(str(error)) from None
+                raise InputError(f"--dataset: {error}") from None
         file = self.dataset or output.with_suffix(".transitions.npz")
         output_file("--dataset", file, ".npz")
         keep_inputs("--dataset", file, self.map)
         found = self._walk()
-        found.write(file)
+        try:
+            # The log beside the model is replaced with it; a file that --dataset names may be someone's only copy.
+            found.write(file, overwrite=self.overwrite or self.dataset is None)
+        except FileExistsError as error:
+            raise InputError(f"--dataset: {error}; --overwrite replaces it") from None
         self.general.say(f"{len(found):,} steps of a random walk in {file}")
         return found
 

@@ -35,6 +35,7 @@ class Graph:
         directed: whether an arc may have no reverse, or one of another weight.
         coordinates: `(n, 2)` places of the nodes, (longitude, latitude) in degrees for maps; None where unknown.
         names: an id for each node; None where the ids are 0 to n - 1.
+        left_out: how many nodes `connected` has left out, as they are not in the largest component.
 
     Examples:
         >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
@@ -50,6 +51,7 @@ class Graph:
     directed: bool
     coordinates: NDArray[np.float64] | None = None
     names: Sequence[Any] | NDArray[Any] | None = None
+    left_out: int = 0
 
     @classmethod
     def from_arcs(
@@ -190,7 +192,7 @@ class Graph:
                 f"graph: expected every node to reach every other one, got {count:,} components, the largest with "
                 f"{int(kept.sum()):,} of {self.num_nodes:,} nodes; the option `largest` takes only that one"
             )
-        return self.subgraph(np.flatnonzero(kept))
+        return replace(self.subgraph(np.flatnonzero(kept)), left_out=int((~kept).sum()))
 
     def subgraph(self, nodes: ArrayLike) -> Graph:
         """Keep some nodes, in the given order, and the arcs between them.

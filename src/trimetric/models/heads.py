@@ -52,9 +52,9 @@ def recommended(dim: int, *, symmetric: bool, tolls: bool = False) -> Calibrated
     several one-sided costs) and a small Wide Norm (costs of moving), added with learned weights, under an output scale
     that `fit` sets before the first step.
 
-    It has the best mean rank of all heads on the leaderboard (`python -m reproduction leaderboard`; docs/heads.md has
-    the evidence): seldom the first, but close to it on graphs and matrices.  On norms of the plane, intervals alone do
-    better.
+    It has the best mean rank of all heads on the leaderboard (`python -m reproduction leaderboard`;
+    docs/evidence/heads.md has the evidence): seldom the first, but close to it on graphs and matrices.  On norms of
+    the plane, intervals alone do better.
 
     Args:
         dim: length of the embedding.
@@ -149,7 +149,7 @@ HEADS: dict[HeadName, Head] = {
 
 
 def heads_table() -> str:
-    """Describe all heads in a Markdown table, as docs/heads.md shows it.
+    """Describe all heads in a Markdown table, as docs/howto/choose-a-head.md shows it.
 
     Returns:
         The lines of the table, joined.

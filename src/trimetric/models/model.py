@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from trimetric._all_pairs import all_pairs
 from trimetric._support import checks
 from trimetric._support.described import describe
-from trimetric._support.printable import shown
 from trimetric._support.tensor_files import CheckpointError, write_file
 from trimetric.axioms import Axioms
 from trimetric.distances import ObjectDistance
@@ -77,7 +76,7 @@ class Model:
             if self.features is not None or self.places is not None:
                 raise ValueError("ids: expected one for each row of features and places, got None")
             return
-        self.ids = _names(self.ids)
+        self.ids = checks.names("ids", self.ids)
         self._row_of = {name: row for row, name in enumerate(self.ids)}
         if len(self._row_of) < len(self.ids):
             raise ValueError(f"ids: expected different ones, got {len(self.ids) - len(self._row_of)} repeated")
@@ -168,8 +167,12 @@ class Model:
             raise ValueError(f"targets: expected {len(sources)}, as many as sources, got {len(targets)}")
         if not len(sources):
             return torch.empty(0)
-        x, y = self._readable("sources", sources), self._readable("targets", targets)
-        return in_chunks(self.network, x, y, size=PAIRS_AT_ONCE)
+        x, y = self.objects(sources), self.objects(targets)
+        try:
+            return in_chunks(self.network.eval(), x, y, size=PAIRS_AT_ONCE)
+        except (IndexError, RuntimeError, TypeError, ValueError):
+            self._check_readable(sources=x, targets=y)
+            raise
 
     @torch.no_grad()
     def between_rows(self, pairs: Int[Tensor, "n 2"] | np.ndarray) -> Float[Tensor, " n"]:
@@ -202,16 +205,19 @@ class Model:
         Returns:
             The distances, one row for each source.
         """
-        x = self._readable("sources", sources)
-        y = None if targets is None else self._readable("targets", targets)
-        return all_pairs(self.network, x, y, max_memory=max_memory)
+        x = self.objects(sources)
+        y = None if targets is None else self.objects(targets)
+        try:
+            return all_pairs(self.network.eval(), x, y, max_memory=max_memory)
+        except (IndexError, RuntimeError, TypeError, ValueError):
+            self._check_readable(sources=x, targets=x if y is None else y)
+            raise
 
-    def _readable(self, name: str, given: Sequence[str] | Tensor | None) -> Tensor:
-        """What the network reads for objects, in evaluation mode; tried with one, so that errors are about `name`."""
-        objects = self.objects(given)
-        if self.network.eval().factors_through_points:
-            self.network.embed(objects[:1], name=name)
-        return objects
+    def _check_readable(self, **given: Tensor) -> None:
+        """Try to read one object of each argument after a failure, so that the error names the argument."""
+        for name, objects in given.items():
+            if self.network.factors_through_points:
+                self.network.embed(objects[:1], name=name)
 
     def save(self, path: Path | str) -> Path:
         """Write the model to one safetensors file, with the architecture as JSON; completely or not at all.
@@ -276,23 +282,6 @@ class Model:
             )
         except (ValueError, TypeError) as error:
             raise CheckpointError(f"{file}: {error}") from None
-
-
-def _names(ids: object) -> list[str]:
-    """The names of objects: text that files can hold."""
-    if isinstance(ids, (str, bytes, dict)) or not isinstance(ids, Iterable):
-        raise TypeError(f"ids: expected a sequence of texts, got {shown(ids)}")
-    names = list(ids)
-    for place, name in enumerate(names):
-        if not isinstance(name, str):
-            raise TypeError(
-                f"ids[{place}]: expected text, got {shown(name)}; [str(i) for i in ids] makes names of numbers"
-            )
-    try:
-        "".join(names).encode()
-    except UnicodeEncodeError:
-        raise ValueError("ids: expected text that UTF-8 can hold, got halves of surrogate pairs") from None
-    return names
 
 
 def _shapes(module: nn.Module) -> dict[str, torch.Size]:

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 
 def nonnegative(raw: Tensor) -> Tensor:
-    r"""$|w|$: the map that trained best (docs/guarantees.md), and its own inverse on values $\ge 0$."""
+    r"""$|w|$: the map that trained best (docs/evidence/heads.md), and its own inverse on values $\ge 0$."""
     return raw.abs()
 
 

@@ -23,7 +23,8 @@ class GridEncoder(Described):
     The feature maps are flattened position by position, which only permutes the inputs of the dense layer.
 
     Args:
-        height, width: size of the observed grid, at least 5.
+        height: rows of the observed grid, at least 5.
+        width: columns of the observed grid, at least 5.
         dim: size of the embedding.
         filters: number of filters of the two convolutions (the paper prints 62 for the second, see deviation D22).
         hidden: width of the first dense layer.

@@ -88,7 +88,8 @@ class World:
         """Find the state at a cell.
 
         Args:
-            row, column: a free cell.
+            row: of a free cell.
+            column: of the same cell.
 
         Returns:
             The number of the state.
