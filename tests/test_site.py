@@ -59,7 +59,7 @@ def test_a_browser_opens_it_from_disk_and_searches(site: Path) -> None:
     program = find_browser()
     if program is None:
         pytest.skip("no Chromium on this machine; as root on Debian, `make browser` installs it")
-    pages = ("index", "api/norms", "howto/choose-a-head", "quasimetrics", "commands/fit")
+    pages = ("index", "api/norms", "api/distances", "howto/choose-a-head", "quasimetrics", "commands/fit")
     assert browse(site, program, [site / f"{name}.html" for name in pages]) == []
 
 

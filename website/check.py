@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,6 +17,8 @@ from urllib.parse import unquote, urlsplit
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
 SEARCHES = ("WideNorm", "audit")
+PHONE = {"width": 390, "height": 844}
+TOO_WIDE = "document.documentElement.scrollWidth > window.innerWidth + 1"
 LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
 """What a browser fetches without being asked."""
 
@@ -120,8 +122,8 @@ def search(page: Any, site: Path, words: str) -> list[str]:
     return page.locator(".md-search-result__item :is(h1, h2)").all_inner_texts()
 
 
-def browse(site: Path, program: str, pages: Iterable[Path]) -> list[str]:
-    """Open pages in a browser and search; return what goes wrong.
+def browse(site: Path, program: str, pages: Collection[Path]) -> list[str]:
+    """Open pages in a browser, search, and look for pages wider than a phone; return what goes wrong.
 
     Args:
         site: the folder of a built site.
@@ -135,6 +137,11 @@ def browse(site: Path, program: str, pages: Iterable[Path]) -> list[str]:
             found = search(page, site, words)
             if not any(words.lower() in title.lower() for title in found):
                 wrong.append(f"search: expected a page about {words}, got {found}")
+        page.set_viewport_size(PHONE)
+        for file in pages:
+            page.goto(file.resolve().as_uri())
+            if page.evaluate(TOO_WIDE):
+                wrong.append(f"{file.name}: wider than a phone")
     return wrong
 
 
@@ -149,13 +156,14 @@ def main(folder: str) -> int:
     """
     site = Path(folder)
     pages = sorted(site.rglob("*.html"))
-    wrong = broken_links(site)
+    wrong, checked = broken_links(site), "every link resolves"
     program = find_browser()
     if program is None:
         print("No Chromium on this machine: only the links were checked", file=sys.stderr)
     else:
         wrong += browse(site, program, [file for file in pages if file.name != "404.html"])
-    print("\n".join(wrong) or f"{len(pages)} pages: every link resolves, no errors, no requests to other machines")
+        checked += ", no errors, no requests to other machines, none wider than a phone"
+    print("\n".join(wrong) or f"{len(pages)} pages: {checked}")
     return 1 if wrong else 0
 
 
