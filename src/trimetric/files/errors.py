@@ -29,7 +29,7 @@ def check_inputs(*files: Path | None) -> None:
         *files: the paths; None for those that were not given.
     """
     for file in files:
-        if file is not None:
+        if file is not None and not file.exists():  # what else may be wrong with it, its reader says better
             check_exists(file)
 
 
