@@ -15,6 +15,7 @@ import torch
 from rich.console import Console
 
 from benchmarks import (
+    distance_matrices,
     graphs,
     interval,
     large_graph,
@@ -22,6 +23,8 @@ from benchmarks import (
     nearness,
     nonnegative_maps,
     pairwise,
+    query,
+    startup,
     training_step,
     values,
     worth,
@@ -107,6 +110,24 @@ BENCHMARKS: dict[str, Benchmark] = {
         "graphs",
         lambda options: graphs.run(quick=options.quick, map_file=options.map),
         graphs.show,
+    ),
+    "matrices": Benchmark(
+        "matrices of exact distances of a road network, against SciPy's trees and pair by pair",
+        "distance_matrices",
+        lambda options: distance_matrices.run(quick=options.quick, map_file=options.map),
+        distance_matrices.show,
+    ),
+    "startup": Benchmark(
+        "processor time of commands, against importing torch alone",
+        "startup",
+        lambda options: startup.run(rounds=2 if options.quick else 5),
+        startup.show,
+    ),
+    "query": Benchmark(
+        "one pair of names through a model, against the definition on the same points",
+        "query",
+        lambda options: query.run(calls=2000 if options.quick else 20_000),
+        query.show,
     ),
     "worth": Benchmark(
         "exact distances, landmark bounds and models of street grids, by the number of nodes",

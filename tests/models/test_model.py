@@ -14,6 +14,7 @@ from torch import nn
 import trimetric as tm
 from trimetric._support.described import build, describe
 from trimetric._support.tensor_files import CheckpointError
+from trimetric.norms.activations import ConcaveUnits
 
 DIM = zoo.DIM
 every_object = pytest.mark.parametrize("name", zoo.OBJECTS)
@@ -155,3 +156,42 @@ def test_export_asks_for_what_it_cannot_tell(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="example: expected two objects"):
         tm.export(network, tmp_path / "model.pt2")
     tm.export(network, tmp_path / "model.pt2", example=torch.randn(1, 1, 4, 4))
+
+
+def test_a_part_in_training_mode_is_evaluated() -> None:
+    """The mode is set only where it is another, and a part may be in another mode than the whole."""
+    encoder = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 4))
+    model = tm.Model(tm.Siamese(encoder, tm.NormInduced(tm.Euclidean(4))), ["a", "b"], torch.randn(2, 3))
+    model.network.eval()
+    expected = model.distances(["a"], ["b"])
+    encoder[1].train()
+    assert not model.network.training
+    for _ in range(5):
+        torch.testing.assert_close(model.distances(["a"], ["b"]), expected, rtol=0, atol=0)
+    assert not encoder[1].training
+
+
+def test_the_second_argument_of_another_dtype_is_refused() -> None:
+    distance = tm.NormInduced(tm.WideNorm(3))
+    with pytest.raises(TypeError, match="y: expected the dtype of the weights of NormInduced"):
+        distance(torch.zeros(2, 3), torch.zeros(2, 3, dtype=torch.float64))
+    with pytest.raises(TypeError, match="x: expected the dtype of the weights of NormInduced"):
+        distance(torch.zeros(2, 3, dtype=torch.float64), torch.zeros(2, 3, dtype=torch.float64))
+
+
+def test_a_device_without_weights_and_with_them() -> None:
+    assert tm.Model(tm.NormInduced(tm.Euclidean(2))).device == torch.device("cpu")
+    network = tm.Siamese(torch.nn.Linear(2, 2, device="meta"), tm.NormInduced(tm.Euclidean(2)))
+    assert tm.Model(network).device == torch.device("meta")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_concave_units_of_few_and_of_many_numbers_agree(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    units = ConcaveUnits(7, 5).to(dtype)
+    components = torch.rand(3, 7, dtype=dtype)
+    components[1, 2], components[0, 0] = torch.nan, 0.0
+    with torch.no_grad():
+        few = units(components)
+        monkeypatch.setattr("trimetric.norms.activations.FEW", 0)
+        torch.testing.assert_close(units(components), few, equal_nan=True)
+    assert few.isnan().sum() == 1

@@ -140,6 +140,22 @@ def _first_matrix(module: nn.Module) -> Tensor | None:
     return None
 
 
+def first_parameter(module: nn.Module) -> nn.Parameter | None:
+    """As from `parameters()`, which takes longer than a distance of one pair."""
+    for parameter in module._parameters.values():
+        if parameter is not None:
+            return parameter
+    for child in module._modules.values():
+        if child is not None and (found := first_parameter(child)) is not None:
+            return found
+    return None
+
+
+def any_training(module: nn.Module) -> bool:
+    """Whether a module or a part of it is in training mode."""
+    return module.training or any(any_training(child) for child in module._modules.values() if child is not None)
+
+
 def same_dtype(name: str, value: Tensor, module: nn.Module) -> None:
     """That of the matrices of a module, which a product needs (but under autocast).  Static, as `vectors` is."""
     weight = _first_matrix(module)

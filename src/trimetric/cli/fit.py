@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 
 from trimetric.cli.effects import CONCAVE, Effects, Only
 from trimetric.cli.general import CHECKPOINTS, SeededComputing, keep_inputs, output_file, unless_given
-from trimetric.files.errors import InputError
+from trimetric.files.errors import InputError, check_inputs
 from trimetric.graphs.files.formats import describe_formats, find_format
 from trimetric.models.heads import HeadName
 
@@ -164,6 +164,7 @@ class Fit:
             raise InputError("--edges: expected pairs, a matrix or edges, got --matrix too")
         if (self.pairs is None) == (self.graph is None):
             raise InputError(f"PAIRS: expected a file of pairs, or --graph, got {'both' if self.pairs else 'none'}")
+        check_inputs(self.pairs, self.graph, self.features)
         if self.graph is not None:
             return self._fit_graph(self.graph, output)
         return self._fit_pairs(self.pairs, output)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 from trimetric._support.printable import shown
 from trimetric.cli.effects import Effects, Only, no_effect
 from trimetric.cli.general import Computing, keep_inputs, output_file, unless_given
-from trimetric.files.errors import InputError
+from trimetric.files.errors import InputError, check_inputs
 
 if TYPE_CHECKING:
     from trimetric.cli.asked import Asked
@@ -92,10 +92,11 @@ class Predict:
 
     def run(self) -> int:
         self._check()
+        read = (self.model, self.pairs, self.features, self.sources_file, self.targets_file)
         if self.output is not None:
             output_file("--output", self.output, ".csv", ".tsv")
-            read = (self.model, self.pairs, self.features, self.sources_file, self.targets_file)
             keep_inputs("--output", self.output, *read)
+        check_inputs(*read)
         model = self._model()
         if self.pairs is not None:
             return self._answer_file(model, self.pairs)

@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 from trimetric.cli.effects import Effects, Only, in_options
 from trimetric.cli.general import General, keep_inputs, output_file, unless_given
 from trimetric.cli.process import tell_now
-from trimetric.files.errors import InputError
+from trimetric.files.errors import InputError, check_inputs
 
 if TYPE_CHECKING:
     from trimetric.files.matrices import SquareMatrix
@@ -72,6 +72,7 @@ class Repair:
             keep_inputs("--output", output, self.matrix, remedy="; --overwrite replaces it")
         if picture is not None:
             keep_inputs("--picture", picture, self.matrix, output)
+        check_inputs(self.matrix)
 
         import numpy as np
 

@@ -105,7 +105,10 @@ class ValuesFit:
             raise InputError(f"--held-out: expected a share from 0 to below 1, got {self.held_out}")
         if self.env is not None and self.map is not None:
             raise InputError("--map: expected --env, --map or --dataset alone, got --env too")
-
+        walks = self.env is not None or self.map is not None
+        for option, file in (("--map", self.map), ("--dataset", None if walks else self.dataset)):
+            if file is not None and not file.is_file():
+                raise InputError(f"{option}: {file}: no such file")
         return self._learn(self._transitions(output), output)
 
     def _learn(self, transitions: Transitions, output: Path) -> int:
@@ -193,8 +196,6 @@ class ValuesFit:
 
         try:
             if self.map is not None:
-                if not self.map.is_file():
-                    raise InputError(f"--map: {self.map}: no such file")
                 grid = GridEnvironment(self.map.read_text(encoding="utf-8"), observations="cells")
                 # It starts over elsewhere now and then, or it would not get around on a large map.
                 env: gymnasium.Env = TimeLimit(grid, EPISODE_STEPS)

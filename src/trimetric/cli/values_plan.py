@@ -9,7 +9,7 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from trimetric.cli.general import Seeded, keep_inputs, output_file, unless_given
-from trimetric.files.errors import InputError
+from trimetric.files.errors import InputError, check_inputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +43,13 @@ class ValuesPlan:
         for option, value in (("--pairs", self.pairs), ("--max-steps", self.max_steps)):
             if value < 1:
                 raise InputError(f"{option}: expected a positive whole number, got {value}")
+        check_inputs(self.model, self.dataset)
         model = self.general.load(self.model)
 
         import torch
 
         from trimetric.cli.promises import caveat
         from trimetric.rl import KnownMoves, goal_pairs, hold_out_goals, judge, plan, read_transitions
-        from trimetric.rl.planning.pictures import save_plan
 
         try:
             moves = KnownMoves(read_transitions(self.dataset))
@@ -83,6 +83,8 @@ class ValuesPlan:
         if (text := caveat(model)) is not None:
             self.general.say(text)
         if picture is not None:
+            from trimetric.rl.planning.pictures import save_plan
+
             try:
                 save_plan(picture, {"walks": model.network}, moves, pairs[:6], max_steps=self.max_steps)
             except ValueError as error:

@@ -143,7 +143,8 @@ class Distance(Pooled, ObjectDistance):
             The distance from each point of `x` to the point of `y` in its place.
         """
         checks.same_dtype("x", checks.vectors("x", x, self.dim), self)
-        checks.same_dtype("y", checks.vectors("y", y, self.dim), self)
+        if checks.vectors("y", y, self.dim).dtype != x.dtype:
+            checks.same_dtype("y", y, self)
         checks.broadcastable(x, y)
         return self.pool(self.components(x, y))
 

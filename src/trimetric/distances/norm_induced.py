@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
@@ -11,6 +10,7 @@ from trimetric._support import checks
 from trimetric.distances.base import Distance
 from trimetric.kernels.close_pairs import recompute_close_pairs
 from trimetric.kernels.pairs import PairKernel
+from trimetric.kernels.uncompiled import uncompiled
 from trimetric.norms import Norm
 
 
@@ -23,6 +23,7 @@ class NormInduced(Distance):
         norm: any norm.
 
     Examples:
+        >>> import torch
         >>> from trimetric import Euclidean
         >>> NormInduced(Euclidean(2))(torch.tensor([1.0, 1.0]), torch.tensor([4.0, 5.0]))
         tensor(5.)
@@ -51,7 +52,7 @@ class NormInduced(Distance):
         return kernel._replace(project=lambda x, center: kernel.project(x))  # noqa: ARG005
 
 
-@torch.compiler.disable  # compiled, the gradient would be added up number by number
+@uncompiled  # compiled, the gradient would be added up number by number
 def _row_differences(u: Tensor, start: Tensor, end: Tensor) -> Tensor:
     # Embedding, because its gradient adds rows up faster than that of indexing.
     return F.embedding(end, u) - F.embedding(start, u)

@@ -22,6 +22,17 @@ def check_exists(file: Path) -> Path:
     return file
 
 
+def check_inputs(*files: Path | None) -> None:
+    """Check that the input files of a command exist, before anything is imported to read them.
+
+    Args:
+        *files: the paths; None for those that were not given.
+    """
+    for file in files:
+        if file is not None and not file.exists():  # what else may be wrong with it, its reader says better
+            check_exists(file)
+
+
 def unknown_suffix(file: Path, *suffixes: str) -> InputError:
     """Make the error about a file whose name ends in none of the known suffixes.
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from trimetric._support.described import build, layer_differences
 from trimetric._support.printable import shown
 from trimetric._support.tensor_files import CheckpointError, read_file
+from trimetric._support.weightless import weightless
 from trimetric.distances import ObjectDistance
 from trimetric.distances.encoder_inputs import ObjectNumbers, inputs_of
 
@@ -53,7 +54,7 @@ def read_network(file: Path) -> tuple[ObjectDistance, dict[str, Tensor], dict[st
 
 def skeleton(architecture: object) -> nn.Module:
     """The network without memory for its weights."""
-    with torch.device("meta"):
+    with weightless():
         return build(architecture)
 
 

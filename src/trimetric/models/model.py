@@ -109,7 +109,8 @@ class Model:
     @property
     def device(self) -> torch.device:
         """Where the network is."""
-        return next((p.device for p in self.network.parameters()), torch.device("cpu"))
+        first = checks.first_parameter(self.network)
+        return torch.device("cpu") if first is None else first.device
 
     def objects(self, names: Sequence[str] | Tensor | None = None) -> Tensor:
         """Look up what the network reads for known objects.
@@ -126,15 +127,21 @@ class Model:
             raise TypeError(f"names: expected a sequence of names, such as [{names!r}], got the text {names!r}")
         if self.ids is None:
             raise ValueError("names: this model knows no objects by name, so expected a tensor of features")
-        rows = (
-            torch.arange(len(self.ids)) if names is None else torch.tensor([self._row(name) for name in names]).long()
-        )
+        if names is None:
+            rows = torch.arange(len(self.ids))
+        else:
+            try:
+                rows = torch.tensor([self._row_of[name] for name in names], dtype=torch.int64)
+            except KeyError as error:
+                raise ValueError(
+                    f"names: {error.args[0]!r} is not among the {len(self._row_of)} objects that this model knows"
+                ) from None
         return (rows if self.features is None else self.features[rows]).to(self.device)
 
-    def _row(self, name: str) -> int:
-        if name not in self._row_of:
-            raise ValueError(f"names: {name!r} is not among the {len(self._row_of)} objects that this model knows")
-        return self._row_of[name]
+    def _evaluated(self) -> ObjectDistance:
+        """The network in evaluation mode."""
+        # To set the mode takes longer than a small distance, so only where it is another.
+        return self.network.eval() if checks.any_training(self.network) else self.network
 
     @torch.no_grad()
     def embed(self, names: Sequence[str] | Tensor | None = None) -> Tensor:
@@ -147,7 +154,7 @@ class Model:
         Returns:
             The points `(n, dim)`.
         """
-        return self.network.eval().embed(self.objects(names), name="names")
+        return self._evaluated().embed(self.objects(names), name="names")
 
     @torch.no_grad()
     def distances(self, sources: Sequence[str] | Tensor, targets: Sequence[str] | Tensor) -> Float[Tensor, " n"]:
@@ -169,7 +176,7 @@ class Model:
             return torch.empty(0)
         x, y = self.objects(sources), self.objects(targets)
         try:
-            return in_chunks(self.network.eval(), x, y, size=PAIRS_AT_ONCE)
+            return in_chunks(self._evaluated(), x, y, size=PAIRS_AT_ONCE)
         except (IndexError, RuntimeError, TypeError, ValueError):
             self._check_readable(sources=x, targets=y)
             raise
@@ -185,7 +192,7 @@ class Model:
             The n distances.
         """
         rows = checks.as_tensor("pairs", pairs).to(self.device)
-        return self.network.eval().between_rows(self.objects(), rows[:, 0], rows[:, 1])
+        return self._evaluated().between_rows(self.objects(), rows[:, 0], rows[:, 1])
 
     @torch.no_grad()
     def all_pairs(
@@ -208,7 +215,7 @@ class Model:
         x = self.objects(sources)
         y = None if targets is None else self.objects(targets)
         try:
-            return all_pairs(self.network.eval(), x, y, max_memory=max_memory)
+            return all_pairs(self._evaluated(), x, y, max_memory=max_memory)
         except (IndexError, RuntimeError, TypeError, ValueError):
             self._check_readable(sources=x, targets=x if y is None else y)
             raise

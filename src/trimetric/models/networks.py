@@ -11,6 +11,7 @@ from torch import nn
 
 from trimetric._support import checks
 from trimetric._support.memory import as_gib, available_memory
+from trimetric._support.weightless import weightless
 from trimetric.distances import Calibrated, Siamese
 from trimetric.models.encoders import MLP
 from trimetric.models.heads import HeadName, make_head
@@ -76,7 +77,7 @@ def _check_memory(build: Callable[[], nn.Module]) -> None:
     It is called on torch's device `meta`, where tensors have shapes and no numbers.
     """
     try:
-        with torch.random.fork_rng(devices=[]), torch.device("meta"):
+        with torch.random.fork_rng(devices=[]), weightless():
             weights = sum(parameter.numel() for parameter in build().parameters())
     except RuntimeError as error:
         if "overflow" not in str(error):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from trimetric._support.atomic import replacing
 from trimetric.kernels.min_plus import count_violations
 from trimetric.nearness.result import NearestMetric
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 CELLS = 400
 """of a heat map along each side; larger matrices are shown by the largest entry of each block"""
@@ -159,6 +161,8 @@ def repair_picture(result: NearestMetric, D: Any) -> Figure:  # noqa: N803
         >>> [axes.get_title() for axes in repair_picture(nearest_metric(D), D).axes[:3]]
         ['before', 'after', 'after - before']
     """
+    from matplotlib.figure import Figure
+
     before = _as_given(D, result)
     known = ~np.isnan(before) & ~np.eye(len(before), dtype=bool)
     change = np.where(known, result.matrix - before, np.nan)

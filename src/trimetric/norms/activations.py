@@ -14,6 +14,7 @@ from trimetric.norms.constraints import nonnegative, raw_of_unit_interval, unit_
 PoolName = Literal["mean", "max", "maxmean"]
 ActivationName = Literal["relu", "leaky_relu", "maxrelu"]
 LEAKY_SLOPE = 0.1
+FEW = 4096  # numbers for which calls take longer than arithmetic
 
 
 class MaxReLU(nn.Module):
@@ -163,7 +164,7 @@ class ConcaveUnits(nn.Module):
         return F.pad(nonnegative(self.raw_offset), (1, 0))
 
     def forward(self, components: Tensor) -> Tensor:
-        if torch.is_grad_enabled() and not torch.compiler.is_compiling():
+        if (torch.is_grad_enabled() or components.numel() <= FEW) and not torch.compiler.is_compiling():
             return torch.addcmul(self.offset, self.slope, components.unsqueeze(-1)).min(dim=-1).values
         # One line at a time: a compiler fuses them, and no tensor is larger than the components.
         (first, *slopes), (_, *offsets) = self.slope.unbind(-1), self.offset.unbind(-1)

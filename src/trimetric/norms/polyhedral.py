@@ -6,8 +6,6 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog
-from scipy.spatial import ConvexHull, QhullError
 from torch import Tensor
 
 from trimetric.axioms import Axioms
@@ -66,6 +64,8 @@ class PolyhedralNorm(Norm):
             >>> round(diamond(torch.tensor([3.0, -4.0])).item(), 4)
             7.0
         """
+        from scipy.spatial import ConvexHull, QhullError
+
         vertices = _matrix("points", points)
         if vertices.shape[1] == 1:
             faces = np.array([[1.0], [-1.0]]), np.array([vertices.max(), -vertices.min()])
@@ -123,6 +123,8 @@ def _matrix(name: str, value: ArrayLike) -> np.ndarray:
 
 def _is_bounded(faces: np.ndarray) -> bool:
     """Bounded means that the normals span the space and positive multiples of them add up to 0."""
+    from scipy.optimize import linprog
+
     if np.linalg.matrix_rank(faces) < faces.shape[1]:
         return False
     scaled = faces / np.abs(faces).max()

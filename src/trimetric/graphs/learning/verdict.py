@@ -20,7 +20,7 @@ class ExactTable:
 
     Attributes:
         bytes: its size in float32.
-        seconds: the time to compute it, one shortest-path tree per node on all cores.
+        seconds: the time to compute it, one row per node on all cores.
 
     Examples:
         >>> ExactTable(bytes=4 * 1000**2, seconds=0.5).bytes
@@ -32,7 +32,7 @@ class ExactTable:
 
     @classmethod
     def measure(cls, paths: ShortestPaths) -> ExactTable:
-        """Estimate the cost from the time of one shortest-path tree.
+        """Estimate the cost from the time of one row: a shortest-path tree, or a sweep through a hierarchy.
 
         Args:
             paths: of the graph in question.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trimetric._support.optional import optional
 from trimetric.graphs.graph import Graph, Nodes
+from trimetric.graphs.paths.hierarchy import Hierarchy
 from trimetric.graphs.paths.landmarks import Landmarks, choose_landmarks
 from trimetric.graphs.paths.trees import distances_from, distances_to
 
@@ -34,7 +35,7 @@ class Engine:
         name: the name of the method.
         function: an importable function, so that workers elsewhere can run it.
         arrays: what the function needs to know about the graph.
-        portable: whether `arrays` can be sent to other threads and processes.
+        portable: whether it pays to send `arrays` to other threads and processes.
     """
 
     name: EngineName
@@ -132,17 +133,10 @@ def hierarchy_engine(graph: Graph) -> Engine:
     Graphs without small cuts exhaust the memory.  Weights must be integer multiples of 1, .1, ..., .0001; then the
     distances are exact.
     """
-    library = optional("routingkit_cch", needed_for="the engine 'hierarchy'")
+    optional("routingkit_cch", needed_for="the engine 'hierarchy'")
     weights, unit = whole_units(graph)
-    tails, heads = graph.tails.tolist(), graph.indices.tolist()
-    if graph.coordinates is None:
-        order = library.compute_order_degree(graph.num_nodes, tails, heads)
-    else:
-        longitude, latitude = graph.coordinates.astype(np.float32).T
-        order = library.compute_order_inertial(graph.num_nodes, tails, heads, latitude.tolist(), longitude.tolist())
-    hierarchy = library.CCH(order, tails, heads, False)
-    metric = library.CCHMetric(hierarchy, weights.tolist())
-    return Engine("hierarchy", _by_hierarchy, (library.CCHQuery(metric), unit), portable=False)
+    hierarchy = Hierarchy.of_graph(graph, weights, per_one=round(1 / unit))
+    return Engine("hierarchy", _by_hierarchy, (hierarchy,), portable=False)
 
 
 def whole_units(graph: Graph) -> tuple[NDArray[np.int64], float]:
@@ -158,11 +152,20 @@ def whole_units(graph: Graph) -> tuple[NDArray[np.int64], float]:
         )
     # No two nodes are farther apart than the path through node 0.
     farthest = next(distances_from(graph, [0], jobs=1)).max() + next(distances_to(graph, [0], jobs=1)).max()
+    if np.isinf(farthest):  # nor than a path that leaves every node once, where not all are connected to node 0
+        farthest = _largest_of_each_row(graph).sum()
     if not farthest / unit < LARGEST:
         raise ValueError(
             f"graph: expected distances below {LARGEST:,} units of {unit:g} for this engine, got up to {farthest:g}"
         )
-    return whole.astype(np.int64), unit
+    # An arc that is longer than all distances is on no shortest path, and must not overflow either.
+    return np.minimum(whole, LARGEST).astype(np.int64), unit
+
+
+def _largest_of_each_row(graph: Graph) -> Distances:
+    largest = np.zeros(graph.num_nodes)
+    np.maximum.at(largest, graph.tails, graph.weights)
+    return largest
 
 
 def is_road_like(graph: Graph) -> bool:
@@ -213,9 +216,5 @@ def _by_landmarks(*arguments: Any) -> Distances:
     return found
 
 
-def _by_hierarchy(query: Any, unit: float, sources: Nodes, targets: Nodes) -> Distances:
-    found = [
-        query.run(source, target).distance for source, target in zip(sources.tolist(), targets.tolist(), strict=True)
-    ]
-    # One division rounds once; a product with a unit such as .001 would round twice.
-    return np.array([np.inf if value is None else value for value in found]) / round(1 / unit)
+def _by_hierarchy(hierarchy: Hierarchy, sources: Nodes, targets: Nodes) -> Distances:
+    return hierarchy.pairs(sources, targets)

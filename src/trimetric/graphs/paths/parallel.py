@@ -11,7 +11,9 @@ from trimetric._support.optional import installed, optional
 T = TypeVar("T")
 
 
-def in_parallel(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], *, jobs: int | None) -> Iterator[T]:
+def in_parallel(
+    function: Callable[..., T], calls: Sequence[tuple[Any, ...]], *, jobs: int | None, processes: bool = False
+) -> Iterator[T]:
     """Compute `function(*call)` for each call, and yield the results in order.
 
     Calls run in threads by default, as compiled searches hold no lock.  Inside `joblib.parallel_config(backend="dask")`
@@ -21,6 +23,7 @@ def in_parallel(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], *,
         function: an importable function, if it is to run in other processes.
         calls: the arguments of each call.  Large arrays that are the same object in all calls are sent once.
         jobs: how many calls at a time; by default what joblib is configured for, or one per core.
+        processes: whether the function holds the interpreter's lock, so that processes are the default.
     """
     if jobs is None and installed("joblib"):
         told = optional("joblib", needed_for="several jobs").effective_n_jobs(None)
@@ -32,5 +35,5 @@ def in_parallel(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], *,
             yield function(*call)
         return
     joblib = optional("joblib", needed_for="several jobs")
-    parallel = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")
+    parallel = joblib.Parallel(n_jobs=workers, prefer="processes" if processes else "threads", return_as="generator")
     yield from parallel(joblib.delayed(function)(*call) for call in calls)

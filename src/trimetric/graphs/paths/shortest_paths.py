@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -14,18 +15,20 @@ from trimetric._support.progress import Shown, WorkProgress
 from trimetric.graphs.files.cache import ArrayCache, content_key
 from trimetric.graphs.graph import Graph, Nodes, node_numbers
 from trimetric.graphs.paths.engines import Engine, EngineName, count_work, is_road_like, make_engine
+from trimetric.graphs.paths.hierarchy import Hierarchy
+from trimetric.graphs.paths.matrices import Matrix, fill_by_hierarchy, fill_by_pairs, fill_by_trees, matrix_to_fill
 from trimetric.graphs.paths.parallel import in_parallel
-from trimetric.graphs.paths.trees import distances_from, distances_to
 
 CHUNK = 1000  # pairs per call: seconds of work at most, and one file of the cache
 TRIED = 16  # pairs to choose an engine by
 FEW = 500  # for up to this many pairs, landmarks do not pay off
+TREES_OF_A_HIERARCHY = 64  # take as long as to prepare a hierarchy: 7 s on a map of 270,000 nodes
 
 Distances = NDArray[np.float64]
 
 
 class ShortestPaths:
-    """Exact distances of a graph: of pairs, from one node to many, and from and to some nodes.
+    """Exact distances of a graph: of pairs, from one node to many, and from many nodes to many.
 
     With engine="auto", road networks (`is_road_like`) get a contraction hierarchy.  For other graphs, bidirectional
     Dijkstra with and without the guidance of landmarks is tried on a few pairs, and the one with less work is used
@@ -46,6 +49,9 @@ class ShortestPaths:
         array([3., 8.])
         >>> paths.one_to_many(0)
         array([0., 1., 3., 6.])
+        >>> paths.many_to_many([0, 1], [2, 3])
+        array([[3., 6.],
+               [2., 5.]])
     """
 
     def __init__(
@@ -115,11 +121,84 @@ class ShortestPaths:
             source: the node where the paths start.
             targets: the nodes where they end; by default all nodes.
             reverse: whether to compute the distances from `targets` to `source` instead.
-        """
-        tree = next((distances_to if reverse else distances_from)(self.graph, [source], jobs=1))
-        return tree if targets is None else tree[node_numbers("targets", targets, self.graph)]
 
-    def from_nodes(self, nodes: ArrayLike) -> NDArray[np.float64]:
+        Returns:
+            A distance for each target; infinite where there is no path.
+        """
+        ends = self._every_node() if targets is None else node_numbers("targets", targets, self.graph)
+        if ends.ndim != 1:
+            raise ValueError(f"targets: expected a list of nodes, got shape {ends.shape}")
+        start = node_numbers("source", [source], self.graph)
+        return self._matrix(ends, start)[:, 0] if reverse else self._matrix(start, ends)[0]
+
+    def many_to_many(self, sources: ArrayLike, targets: ArrayLike, *, out: Matrix | None = None) -> Matrix:
+        """Compute the distances from each of some nodes to each of others.
+
+        Road networks get a contraction hierarchy where it costs less than as many shortest-path trees as the shorter
+        list has nodes; it is then swept once for each of these nodes.  Other graphs get these trees, or a search for
+        each pair where that is less work.  The matrix is computed block by block, so that only `out` must hold all.
+
+        Args:
+            sources: `(s,)` nodes where the paths start; they may repeat.
+            targets: `(t,)` nodes where they end; they may repeat.
+            out: an `(s, t)` array to fill, such as a `numpy.memmap` larger than memory; of float64, or of float32,
+                which rounds the distances.
+
+        Returns:
+            `(s, t)` distances from row to column, infinite where there is no path: `out`, or a new float64 array.
+
+        Examples:
+            >>> graph = Graph.from_arcs(3, [0, 1], [1, 2], [1.0, 2.0], directed=True)
+            >>> ShortestPaths(graph, progress="silent").many_to_many([0, 2], [0, 1, 2])
+            array([[ 0.,  1.,  3.],
+                   [inf, inf,  0.]])
+        """
+        starts, ends = node_numbers("sources", sources, self.graph), node_numbers("targets", targets, self.graph)
+        for name, given in (("sources", starts), ("targets", ends)):
+            if given.ndim != 1:
+                raise ValueError(f"{name}: expected a list of nodes, got shape {given.shape}")
+        return self._matrix(starts, ends, out)
+
+    def _matrix(self, starts: Nodes, ends: Nodes, out: Matrix | None = None) -> Matrix:
+        matrix = matrix_to_fill(out, len(starts), len(ends))
+        if not matrix.size:
+            return matrix
+        hierarchy = self._hierarchy(*matrix.shape)
+        engine = self._engine_for_few(*matrix.shape) if hierarchy is None else None
+        with WorkProgress("distances", matrix.size, self.progress) as shown:
+            if hierarchy is not None:
+                fill_by_hierarchy(hierarchy, starts, ends, matrix, jobs=self.jobs, shown=shown)
+            elif engine is not None:
+                fill_by_pairs(engine, starts, ends, matrix, jobs=self.jobs, shown=shown)
+            else:
+                fill_by_trees(self.graph, starts, ends, matrix, jobs=self.jobs, shown=shown)
+        return matrix
+
+    def _hierarchy(self, rows: int, columns: int) -> Hierarchy | None:
+        """The hierarchy, where it is wanted, or costs less than a tree for each row or column."""
+        if self.wanted != "hierarchy":
+            trees, many = min(rows, columns), max(rows, columns)
+            known = "hierarchy" in self._engines and (trees > 2 or 4 * many < self.graph.num_nodes)
+            wanted = self.wanted == "auto" and trees > TREES_OF_A_HIERARCHY
+            if not known and not (wanted and self._has_hierarchy):
+                return None
+        return self._engine("hierarchy").arrays[0]
+
+    def _engine_for_few(self, rows: int, columns: int) -> Engine | None:
+        """The engine for pairs, where a search for each pair is less work than trees; None where it is not."""
+        if self.wanted == "scipy" or not installed("numba"):
+            return None
+        if rows == columns == 1:
+            return self._engine("bidirectional" if self.wanted == "auto" else self.wanted)
+        if min(rows, columns) < TRIED and not self.work:  # to find out is as much work as the trees
+            return None
+        engine = self._engine_of_least_work()
+        return engine if self.work[engine.name] * max(rows, columns) < self.graph.num_nodes else None
+
+    def _every_node(self) -> Nodes:
+        return np.arange(self.graph.num_nodes)
+
+    def from_nodes(self, nodes: ArrayLike) -> Distances:
         """Compute the distances from each of some nodes to all nodes.
 
         Args:
@@ -128,9 +207,9 @@ class ShortestPaths:
         Returns:
             `(nodes, n)` distances.
         """
-        return np.array(list(distances_from(self.graph, nodes, jobs=self.jobs)))
+        return self._matrix(node_numbers("nodes", nodes, self.graph), self._every_node())
 
-    def to_nodes(self, nodes: ArrayLike) -> NDArray[np.float64]:
+    def to_nodes(self, nodes: ArrayLike) -> Distances:
         """Compute the distances from all nodes to each of some nodes.
 
         Args:
@@ -139,7 +218,10 @@ class ShortestPaths:
         Returns:
             `(nodes, n)` distances.
         """
-        return np.array(list(distances_to(self.graph, nodes, jobs=self.jobs)))
+        ends = node_numbers("nodes", nodes, self.graph)
+        found = np.empty((len(ends), self.graph.num_nodes))
+        self._matrix(self._every_node(), ends, found.T)
+        return found
 
     def engine(self, count: int) -> Engine:
         """Prepare the engine that suits the graph and the number of pairs.
@@ -149,19 +231,29 @@ class ShortestPaths:
         """
         if self.wanted != "auto":
             return self._engine(self.wanted)
-        if is_road_like(self.graph) and installed("routingkit_cch") and count > FEW:
-            try:
-                return self._engine("hierarchy")
-            except ValueError:  # the weights have too many digits
-                pass
+        if count > FEW and self._has_hierarchy:
+            return self._engine("hierarchy")
         if not installed("numba"):
             return self._engine("scipy")
-        if count <= FEW:
-            return self._engine("bidirectional")
+        return self._engine("bidirectional") if count <= FEW else self._engine_of_least_work()
+
+    def _engine_of_least_work(self) -> Engine:
+        names: list[EngineName] = ["bidirectional", "landmarks"] if self.wanted == "auto" else [self.wanted]
         if not self.work:
             tried = np.random.default_rng(0).integers(self.graph.num_nodes, size=(2, TRIED))
-            self.work = {name: count_work(self._engine(name), *tried) for name in ("bidirectional", "landmarks")}
-        return self._engine(min(("bidirectional", "landmarks"), key=lambda name: self.work[name]))
+            self.work = {name: count_work(self._engine(name), *tried) for name in names}
+        return self._engine(min(names, key=lambda name: self.work[name]))
+
+    @cached_property
+    def _has_hierarchy(self) -> bool:
+        """Whether the graph is one for a hierarchy, which is then made."""
+        if not (is_road_like(self.graph) and installed("routingkit_cch")):
+            return False
+        try:
+            self._engine("hierarchy")
+        except ValueError:  # the weights have too many digits
+            return False
+        return True
 
     def _engine(self, name: EngineName) -> Engine:
         if name not in self._engines:
