@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimetric.kernels.machine_code import HAS_NUMBA, njit
-from trimetric.kernels.min_plus import closure, middles, min_plus
+from trimetric.kernels.min_plus import closure, shortest_detours
 from trimetric.nearness.problem import Problem
 
 _HASH = np.uint64(0x9E3779B97F4A7C15)
@@ -50,8 +50,7 @@ def repaired(problem: Problem, x: np.ndarray) -> tuple[np.ndarray, int]:
 def _triangles(problem: Problem, x: np.ndarray, tolerance: float) -> Broken:
     n, end = problem.n, len(x) - 1
     matrix = problem.matrix(x)
-    product = min_plus(matrix, upper=problem.symmetric)
-    middle = middles(matrix, product, tolerance, upper=problem.symmetric)
+    product, middle = shortest_detours(matrix, tolerance, upper=problem.symmetric)
     i, j = np.nonzero(middle >= 0)
     k = middle[i, j].astype(np.int64)
     sides = [problem.place(i, j), problem.place(i, k), problem.place(k, j)]
