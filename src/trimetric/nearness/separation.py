@@ -55,10 +55,11 @@ def _triangles(problem: Problem, x: np.ndarray, tolerance: float) -> Broken:
     k = middle[i, j].astype(np.int64)
     sides = [problem.place(i, j), problem.place(i, k), problem.place(k, j)]
     # Of a symmetric matrix the triangle inequalities imply x >= 0; of an asymmetric one they do not.
-    negative = np.flatnonzero(x < -tolerance)
+    negative = np.flatnonzero(x < -tolerance)[::-1]
     void = np.full_like(negative, end)
-    entries = np.concatenate([np.stack(sides, axis=1), np.stack([void, negative, void], axis=1)])
-    keys = np.concatenate([(i * n + j) * n + k, -1 - negative])
+    # Ordered by key, as the list of the dual is.
+    entries = np.concatenate([np.stack([void, negative, void], axis=1), np.stack(sides, axis=1)])
+    keys = np.concatenate([-1 - negative, (i * n + j) * n + k])
     worst = (matrix[i, j] - product[i, j]).max(initial=0.0)
     if problem.symmetric:
         product = np.triu(product, 1)
