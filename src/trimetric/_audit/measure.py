@@ -226,10 +226,10 @@ def min_plus_square(matrix: Float[Tensor, "n n"]) -> Float[Tensor, "n n"]:
         # The kernel passes over NaN, which comes from NaN or from an infinity less another.
         if min_plus.HAS_NUMBA and bool((matrix > -torch.inf).all()):
             return torch.from_numpy(min_plus.min_plus(matrix.numpy()))
-    return _min_plus_square_blocks(matrix)
+    return min_plus_square_by_torch(matrix)
 
 
-def _min_plus_square_blocks(matrix: Tensor) -> Tensor:
+def min_plus_square_by_torch(matrix: Tensor) -> Tensor:
     """The same on any device, in row blocks that stay in cache."""
     n = len(matrix)
     out = torch.full_like(matrix, torch.inf)

@@ -16,9 +16,9 @@ _NOWHERE = np.empty((0, 0), dtype=np.int32)
 _ROWS = 4
 _STEP = 4
 """rows and middles of the innermost loop, which is written out for these numbers"""
-_COLUMNS = 64
+_COLUMNS = 128
 _PANEL = 512
-"""middles by columns of the right factor that are packed at once: 256 KiB, which stay in the second cache"""
+"""middles by columns of the right factor packed at once: at most half a MiB, which stays in the second cache"""
 _BLOCK = 32
 """middles after which it is noted where the minimum has fallen"""
 
@@ -83,7 +83,7 @@ def shortest_detours(x: Matrix, tolerance: float, *, upper: bool = False) -> tup
     Returns:
         $X \otimes X$, and for each pair the first middle at which the minimum lies, or -1 where none is sought.
     """
-    across = np.ascontiguousarray(x.T)
+    x, across = np.ascontiguousarray(x), np.ascontiguousarray(x.T)
     if HAS_NUMBA:
         found = np.zeros(x.shape, dtype=np.int32)
         product = _product(x, x, found, upper=upper)
@@ -123,8 +123,9 @@ def _min_plus_rows(x, y, out, blocks, first, last, upper):
                     if noted:
                         place[at : at + width] = blocks[row, left : left + width]
                 before[:] = best
-                for k in range(0, count, _BLOCK):
-                    end = min(k + _BLOCK, count)
+                step = _BLOCK if noted else count
+                for k in range(0, count, step):
+                    end = min(k + step, count)
                     _relax_tile(x, panel, best, i, last - 1, start, k, end)
                     if noted:
                         _note(best, before, place, start + k)
@@ -241,20 +242,20 @@ def _count_rows(x, across, product, tolerance, largest, counts, first, last):
 @njit
 def _middle_rows(x, across, product, tolerance, found, first, last, upper):
     """Turns the block of each pair into its first middle where the detour is short enough, and into -1 elsewhere."""
-    n = x.shape[0]
-    for i in range(first, last):
-        row = x[i]
-        for j in range(n):
-            b = product[i, j]
-            start = found[i, j]
-            found[i, j] = -1
-            if (upper and j <= i) or i == j or not row[j] - b > tolerance:
-                continue
-            column = across[j]
-            for k in range(start, min(start + _BLOCK, n)):
-                if row[k] + column[k] == b:
-                    found[i, j] = k
-                    break
+    n = np.uintp(x.shape[0])
+    for left in range(0, n, _BLOCK):  # few enough columns to stay in the second cache
+        for row in range(first, last):
+            i = np.uintp(row)
+            for j in range(np.uintp(left), min(np.uintp(left + _BLOCK), n)):
+                b = product[i, j]
+                start = np.uintp(found[i, j])
+                found[i, j] = -1
+                if (upper and j <= i) or i == j or not x[i, j] - b > tolerance:
+                    continue
+                for k in range(start, n):
+                    if x[i, k] + across[j, k] == b:
+                        found[i, j] = k
+                        break
 
 
 def _min_plus_rows_numpy(x: Matrix, y: Matrix, out: Matrix, first: int, last: int, upper: bool) -> None:
