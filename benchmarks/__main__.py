@@ -19,12 +19,15 @@ from benchmarks import (
     graphs,
     interval,
     large_graph,
+    limits,
     many_seeds,
+    min_plus,
     nearness,
     nonnegative_maps,
     pairwise,
     query,
     startup,
+    torchqmet_heads,
     training_step,
     values,
     worth,
@@ -49,35 +52,55 @@ class Benchmark:
     """what to save, from the numbers saved before (or None) and what `run` has returned"""
     by_default: bool = True
     """whether it runs if no benchmark is named"""
+    quick_by_default: bool = True
+    """whether it also does with `--quick`"""
 
 
 BENCHMARKS: dict[str, Benchmark] = {
+    "limits": Benchmark(
+        "the limits of one core that other benchmarks are compared with: its vector unit and torch.mm",
+        "limits",
+        lambda options: list(limits.limits()),  # noqa: ARG005
+        lambda found, console: limits.show(tuple(found), console),
+    ),
+    "min-plus": Benchmark(
+        "the min-plus product of audits and nearest metrics, against the limit of the vector unit",
+        "min_plus",
+        lambda options: min_plus.run(sizes=(500,) if options.quick else min_plus.SIZES),
+        min_plus.show,
+    ),
+    "torchqmet": Benchmark(
+        "heads and training steps against torchqmet, where it is importable",
+        "torchqmet",
+        lambda options: torchqmet_heads.run(budget=_budget(options)),
+        torchqmet_heads.show,
+    ),
     "pairwise": Benchmark(
         "all pairs of each norm, against the broadcast definition and the matrix products alone",
         "pairwise",
         lambda options: pairwise.run(
             batches=tuple(options.batches or ((32, 128) if options.quick else pairwise.BATCHES)),
             names=tuple(options.only) if options.only else None,
-            budget=options.budget,
+            budget=_budget(options),
         ),
         pairwise.show,
     ),
     "rectified": Benchmark(
         "all pairs of the rectified Wide Norm, against the paper's asymmetric one by broadcasting",
         "rectified_against_paper",
-        lambda options: pairwise.run_rectified(budget=5.0 if options.quick else 40.0),
+        lambda options: pairwise.run_rectified(budget=2.0 if options.quick else 40.0),
         pairwise.show_rectified,
     ),
     "interval": Benchmark(
         "all pairs of an interval quasimetric, against sorting for each pair",
         "interval",
-        lambda options: interval.run(batches=(64, 128) if options.quick else interval.BATCHES, budget=options.budget),
+        lambda options: interval.run(batches=(64, 128) if options.quick else interval.BATCHES, budget=_budget(options)),
         interval.show,
     ),
     "step": Benchmark(
         "one training step, against a straightforward implementation of the paper",
         "training_step_seconds",
-        lambda options: training_step.run(budget=5.0 if options.quick else 30.0),
+        lambda options: training_step.run(budget=3.0 if options.quick else 30.0),
         training_step.show,
     ),
     "many": Benchmark(
@@ -91,6 +114,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "nonnegative_maps_test_mse",
         lambda options: nonnegative_maps.run(seeds=1 if options.quick else 5),
         nonnegative_maps.show,
+        quick_by_default=False,
     ),
     "nearness": Benchmark(
         "the nearest metric, against triangle fixing, and by the number of objects",
@@ -102,7 +126,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "values": Benchmark(
         "a training step of a value function, against the recipe as written",
         "values_seconds",
-        lambda options: values.run(budget=4.0 if options.quick else 20.0),
+        lambda options: values.run(budget=1.0 if options.quick else 20.0),
         values.show,
     ),
     "graphs": Benchmark(
@@ -174,13 +198,12 @@ def _parse() -> argparse.Namespace:
         epilog="examples:\n  python -m benchmarks step\n  python -m benchmarks pairwise --quick",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("what", nargs="*", help="benchmarks to run; by default all except large")
+    parser.add_argument("what", nargs="*", help="benchmarks to run; by default all except large, and with --quick maps")
     parser.add_argument("--quick", action="store_true", help="small sizes, one seed, short measurements")
     parser.add_argument(
         "--budget",
         type=float,
-        default=3.0,
-        help="seconds for each cell of pairwise and interval (default 3); slow cells need 45",
+        help="seconds for each cell of pairwise, interval and torchqmet (default 3, quick 0.5); slow cells need 45",
     )
     parser.add_argument(
         "--only",
@@ -197,10 +220,21 @@ def _parse() -> argparse.Namespace:
         help=f"write the numbers to {RESULTS.name}; those of benchmarks that were not run are kept",
     )
     options = parser.parse_args()
-    options.what = options.what or [name for name, benchmark in BENCHMARKS.items() if benchmark.by_default]
+    options.what = options.what or [
+        name
+        for name, benchmark in BENCHMARKS.items()
+        if benchmark.by_default and (benchmark.quick_by_default or not options.quick)
+    ]
     if unknown := sorted(set(options.what) - set(BENCHMARKS)):
         parser.error(f"what: expected some of {', '.join(BENCHMARKS)}, got {', '.join(unknown)}")
     return options
+
+
+def _budget(options: argparse.Namespace) -> float:
+    """Seconds for each cell of a table."""
+    if options.budget is not None:
+        return options.budget
+    return 0.5 if options.quick else 3.0
 
 
 def _to_json(found: Any) -> Any:

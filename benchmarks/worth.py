@@ -41,10 +41,10 @@ class Size:
 
 
 def run(*, quick: bool = False) -> list[Size]:
-    """Measure each size; `quick` leaves out the two largest."""
+    """Measure each size; `quick` measures the smallest alone."""
     torch.set_num_threads(1)
     _measure(street_grid(5))  # compiles
-    return [_measure(street_grid(side)) for side in (SIDES[:2] if quick else SIDES)]
+    return [_measure(street_grid(side)) for side in (SIDES[:1] if quick else SIDES)]
 
 
 def street_grid(side: int, *, seed: int = 0) -> Graph:

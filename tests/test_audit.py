@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 import trimetric as tm
-from trimetric._audit.measure import min_plus_square
+from trimetric._audit import measure
 from trimetric.norms.activations import MaxReLU
 
 
@@ -115,10 +115,45 @@ def test_a_final_max_relu_breaks_it_as_the_paper_has_it() -> None:
     assert tm.audit(norm, points).negativity == 0
 
 
-def test_min_plus_square() -> None:
-    matrix = torch.rand(37, 37)
-    expected = (matrix[:, :, None] + matrix[None]).amin(1)
-    assert torch.equal(min_plus_square(matrix), expected)
+def sums_of_detours(matrix: Tensor) -> Tensor:
+    return matrix[:, :, None] + matrix[None]
+
+
+@pytest.mark.parametrize("kernel", [True, False], ids=["kernel", "torch"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("n", [1, 37, 66])
+def test_min_plus_square(n: int, dtype: torch.dtype, kernel: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "KERNEL_POINTS", 0 if kernel else n + 1)
+    matrix = torch.rand(2 * n, n, dtype=dtype)[::2]
+    assert torch.equal(measure.min_plus_square(matrix), sums_of_detours(matrix).amin(1))
+    assert torch.equal(measure.min_plus_square(matrix.T), sums_of_detours(matrix.T).amin(1))
+
+
+@pytest.mark.parametrize("kernel", [True, False], ids=["kernel", "torch"])
+@pytest.mark.parametrize("entry", [torch.nan, torch.inf, -torch.inf])
+def test_min_plus_square_of_entries_that_are_not_finite(
+    entry: float, kernel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure, "KERNEL_POINTS", 0 if kernel else 100)
+    matrix = torch.rand(41, 41)
+    matrix[3, 7] = matrix[7, 20] = entry
+    matrix[5] = torch.inf
+    expected = sums_of_detours(matrix).amin(1)
+    assert torch.equal(measure.min_plus_square(matrix).isnan(), expected.isnan())
+    assert torch.equal(measure.min_plus_square(matrix).nan_to_num(7), expected.nan_to_num(7))
+
+
+@pytest.mark.parametrize("value", [None, torch.nan, torch.inf])
+def test_the_kernel_changes_nothing_in_a_report(value: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def strange(x: Tensor, y: Tensor) -> Tensor:
+        d = squared(x, y)
+        return d if value is None else torch.where(d > 20, value, d)
+
+    points = torch.randn(90, 3)
+    slow = tm.audit(strange, points)
+    monkeypatch.setattr(measure, "KERNEL_POINTS", 0)
+    assert repr(tm.audit(strange, points)) == repr(slow)
+    assert slow.worst_triple is not None
 
 
 def test_a_distance_that_is_small_by_cancellation_is_still_homogeneous() -> None:

@@ -23,6 +23,9 @@ ROUNDING_ULPS = 16
 HOMOGENEITY_POINTS = 256
 TRIPLES_AT_ONCE = 1 << 15
 MIN_PLUS_FLOATS = 1 << 19
+KERNEL_POINTS = 1000
+"""from here on the loops of torch take longer than the import of numba"""
+KERNEL_DTYPES = (torch.float32, torch.float64)
 
 
 @torch.no_grad()
@@ -216,7 +219,18 @@ def _sampled(
 
 
 def min_plus_square(matrix: Float[Tensor, "n n"]) -> Float[Tensor, "n n"]:
-    """`min_j matrix[i, j] + matrix[j, k]` for all i, k, in row blocks that stay in cache."""
+    """`min_j matrix[i, j] + matrix[j, k]` for all i, k, and NaN wherever one of these sums is NaN."""
+    if len(matrix) >= KERNEL_POINTS and matrix.device.type == "cpu" and matrix.dtype in KERNEL_DTYPES:
+        from trimetric.kernels import min_plus  # imports numba
+
+        # The kernel passes over NaN, which comes from NaN or from an infinity less another.
+        if min_plus.HAS_NUMBA and bool((matrix > -torch.inf).all()):
+            return torch.from_numpy(min_plus.min_plus(matrix.numpy()))
+    return min_plus_square_by_torch(matrix)
+
+
+def min_plus_square_by_torch(matrix: Tensor) -> Tensor:
+    """The same on any device, in row blocks that stay in cache."""
     n = len(matrix)
     out = torch.full_like(matrix, torch.inf)
     height = max(1, MIN_PLUS_FLOATS // max(n, 1))

@@ -11,17 +11,31 @@ from trimetric.kernels.machine_code import HAS_NUMBA, njit, run_on_rows
 
 Matrix = np.ndarray
 
-_COLUMNS = 1024
-_MIDDLES = 16
-"""a block of the right factor, 128 KiB, stays in the second cache"""
+_NOWHERE = np.empty((0, 0), dtype=np.int32)
+
+_ROWS = 4
+_STEP = 4
+"""rows and middles of the innermost loop, which is written out for these numbers"""
+_COLUMNS = 128
+_PANEL = 512
+"""middles by columns of the right factor packed at once: at most half a MiB, which stays in the second cache"""
+_BLOCK = 32
+"""middles after which it is noted where the minimum has fallen"""
 
 
 def min_plus(x: Matrix, y: Matrix | None = None, *, upper: bool = False) -> Matrix:
     r"""$X \otimes Y$ (by default $X \otimes X$) of square matrices; with `upper`, the lower triangle is void."""
-    y = x if y is None else y
-    out = np.empty_like(x)
-    product = _min_plus_rows if HAS_NUMBA else _min_plus_rows_numpy
-    run_on_rows(lambda first, last: product(x, y, out, first, last, upper), len(x))
+    return _product(x, x if y is None else y, _NOWHERE, upper=upper)
+
+
+def _product(x: Matrix, y: Matrix, blocks: np.ndarray, *, upper: bool) -> Matrix:
+    """The product, and where `blocks` has room the first middle of the block of middles in which each minimum lies."""
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    out = np.full(x.shape, np.inf, dtype=x.dtype)
+    if HAS_NUMBA:
+        run_on_rows(lambda first, last: _min_plus_rows(x, y, out, blocks, first, last, upper), len(x))
+    else:
+        run_on_rows(lambda first, last: _min_plus_rows_numpy(x, y, out, first, last, upper), len(x))
     return out
 
 
@@ -58,63 +72,152 @@ def count_violations(x: Matrix, tolerance: float = 0.0) -> tuple[float, int]:
     return float(largest.max(initial=0.0)), int(counts.sum())
 
 
-def middles(x: Matrix, product: Matrix, tolerance: float, *, upper: bool = False) -> np.ndarray:
-    """For each pair that its best detour undercuts by more than the tolerance the middle of that detour, else -1."""
-    out = np.full(x.shape, -1, dtype=np.int32)
-    across = np.ascontiguousarray(x.T)
-    search = _middle_rows if HAS_NUMBA else _middle_rows_numpy
-    run_on_rows(lambda first, last: search(x, across, product, tolerance, out, first, last, upper), len(x))
-    return out
+def shortest_detours(x: Matrix, tolerance: float, *, upper: bool = False) -> tuple[Matrix, np.ndarray]:
+    r"""Find the best detour of every pair, and its middle where it is shorter than the pair by more than the tolerance.
+
+    Args:
+        x: square.
+        tolerance: how much shorter a detour must be for its middle to be sought.
+        upper: leave out the lower triangle.
+
+    Returns:
+        $X \otimes X$, and for each pair the first middle at which the minimum lies, or -1 where none is sought.
+    """
+    x, across = np.ascontiguousarray(x), np.ascontiguousarray(x.T)
+    if HAS_NUMBA:
+        found = np.zeros(x.shape, dtype=np.int32)
+        product = _product(x, x, found, upper=upper)
+        run_on_rows(lambda first, last: _middle_rows(x, across, product, tolerance, found, first, last, upper), len(x))
+    else:
+        found = np.full(x.shape, -1, dtype=np.int32)
+        product = _product(x, x, _NOWHERE, upper=upper)
+        run_on_rows(
+            lambda first, last: _middle_rows_numpy(x, across, product, tolerance, found, first, last, upper), len(x)
+        )
+    return product, found
 
 
 @njit
-def _min_plus_rows(x, y, out, first, last, upper):
+def _min_plus_rows(x, y, out, blocks, first, last, upper):
     n = y.shape[0]
+    panel = np.empty(_PANEL * _COLUMNS, dtype=x.dtype)
+    best = np.empty(_ROWS * _COLUMNS, dtype=x.dtype)
+    before = np.empty(_ROWS * _COLUMNS, dtype=x.dtype)
+    place = np.empty(_ROWS * _COLUMNS, dtype=np.int32)
+    noted = blocks.shape[0] > 0
     for left in range(0, n, _COLUMNS):
-        right = min(left + _COLUMNS, n)
-        stop = min(last, right) if upper else last
-        for start in range(0, n, _MIDDLES):
-            end = min(start + _MIDDLES, n)
-            for i in range(first, stop, 2):
-                # The last of an odd number of rows, and the last middles, are taken twice: a minimum does not mind.
-                i2 = min(i + 1, last - 1)
-                b = out[i, left:right]
-                b2 = out[i2, left:right]
-                if start == 0:
-                    b[:] = np.inf
-                    b2[:] = np.inf
-                for k in range(start, end, 4):
-                    k1, k2, k3 = min(k + 1, n - 1), min(k + 2, n - 1), min(k + 3, n - 1)
-                    p0, p1, p2, p3 = x[i, k], x[i, k1], x[i, k2], x[i, k3]
-                    q0, q1, q2, q3 = x[i2, k], x[i2, k1], x[i2, k2], x[i2, k3]
-                    y0, y1, y2, y3 = y[k, left:right], y[k1, left:right], y[k2, left:right], y[k3, left:right]
-                    # Two rows by four middles: as many as vectorize (more need too many checks that they do not
-                    # overlap), and two loads to three operations.
-                    for j in range(right - left):
-                        v = b[j]
-                        w = b2[j]
-                        s = y0[j]
-                        t = p0 + s
-                        v = t if t < v else v
-                        t = q0 + s
-                        w = t if t < w else w
-                        s = y1[j]
-                        t = p1 + s
-                        v = t if t < v else v
-                        t = q1 + s
-                        w = t if t < w else w
-                        s = y2[j]
-                        t = p2 + s
-                        v = t if t < v else v
-                        t = q2 + s
-                        w = t if t < w else w
-                        s = y3[j]
-                        t = p3 + s
-                        v = t if t < v else v
-                        t = q3 + s
-                        w = t if t < w else w
-                        b[j] = v
-                        b2[j] = w
+        width = min(_COLUMNS, n - left)
+        stop = min(last, left + width) if upper else last
+        if stop <= first:
+            continue
+        for start in range(0, n, _PANEL):
+            count = min(_PANEL, n - start)
+            _pack(y, panel, start, count, left, width)
+            for i in range(first, stop, _ROWS):
+                for r in range(_ROWS):
+                    # Rows beyond the last repeat it, so that the innermost loop always has as many.
+                    row = min(i + r, last - 1)
+                    at = r * _COLUMNS
+                    best[at : at + width] = out[row, left : left + width]
+                    best[at + width : at + _COLUMNS] = np.inf
+                    if noted:
+                        place[at : at + width] = blocks[row, left : left + width]
+                before[:] = best
+                step = _BLOCK if noted else count
+                for k in range(0, count, step):
+                    end = min(k + step, count)
+                    _relax_tile(x, panel, best, i, last - 1, start, k, end)
+                    if noted:
+                        _note(best, before, place, start + k)
+                for r in range(min(_ROWS, last - i)):
+                    at = r * _COLUMNS
+                    out[i + r, left : left + width] = best[at : at + width]
+                    if noted:
+                        blocks[i + r, left : left + width] = place[at : at + width]
+
+
+@njit
+def _pack(y, panel, start, count, left, width):
+    """Copies middles by columns of the right factor, filled up with infinity to whole steps and columns."""
+    for k in range(-(-count // _STEP) * _STEP):
+        row = panel[k * _COLUMNS : (k + 1) * _COLUMNS]
+        if k < count:
+            row[:width] = y[start + k, left : left + width]
+            row[width:] = np.inf
+        else:
+            row[:] = np.inf
+
+
+@njit
+def _relax_tile(x, panel, best, i, last, start, k, end):
+    """Lowers four rows by columns of the product to what the middles from `start + k` to `start + end` allow.
+
+    All tiles are parts of two flat arrays at constant distances, and their indices have no sign: the compiler then
+    has one overlap to rule out and no negative index to turn around, and keeps sixteen sums in vector registers.
+    """
+    x0, x1, x2, x3 = x[i], x[min(i + 1, last)], x[min(i + 2, last)], x[min(i + 3, last)]
+    w1, w2, w3 = np.uintp(_COLUMNS), np.uintp(2 * _COLUMNS), np.uintp(3 * _COLUMNS)
+    n = x.shape[1]
+    for middle in range(k, end, _STEP):
+        # Middles beyond the last repeat it; the panel is infinite there.
+        m0, m1 = start + middle, min(start + middle + 1, n - 1)
+        m2, m3 = min(start + middle + 2, n - 1), min(start + middle + 3, n - 1)
+        a0, a1, a2, a3 = x0[m0], x0[m1], x0[m2], x0[m3]
+        b0, b1, b2, b3 = x1[m0], x1[m1], x1[m2], x1[m3]
+        c0, c1, c2, c3 = x2[m0], x2[m1], x2[m2], x2[m3]
+        d0, d1, d2, d3 = x3[m0], x3[m1], x3[m2], x3[m3]
+        q = np.uintp(middle * _COLUMNS)
+        for j in range(w1):
+            a, b, c, d = best[j], best[j + w1], best[j + w2], best[j + w3]
+            s = panel[q + j]
+            t = a0 + s
+            a = t if t < a else a
+            t = b0 + s
+            b = t if t < b else b
+            t = c0 + s
+            c = t if t < c else c
+            t = d0 + s
+            d = t if t < d else d
+            s = panel[q + w1 + j]
+            t = a1 + s
+            a = t if t < a else a
+            t = b1 + s
+            b = t if t < b else b
+            t = c1 + s
+            c = t if t < c else c
+            t = d1 + s
+            d = t if t < d else d
+            s = panel[q + w2 + j]
+            t = a2 + s
+            a = t if t < a else a
+            t = b2 + s
+            b = t if t < b else b
+            t = c2 + s
+            c = t if t < c else c
+            t = d2 + s
+            d = t if t < d else d
+            s = panel[q + w3 + j]
+            t = a3 + s
+            a = t if t < a else a
+            t = b3 + s
+            b = t if t < b else b
+            t = c3 + s
+            c = t if t < c else c
+            t = d3 + s
+            d = t if t < d else d
+            best[j] = a
+            best[j + w1] = b
+            best[j + w2] = c
+            best[j + w3] = d
+
+
+@njit
+def _note(best, before, place, middle):
+    """Notes the block of middles that starts at `middle` where it has lowered the minimum."""
+    for j in range(best.shape[0]):
+        value = best[j]
+        place[j] = place[j] if value == before[j] else middle
+        before[j] = value
 
 
 @njit
@@ -137,26 +240,22 @@ def _count_rows(x, across, product, tolerance, largest, counts, first, last):
 
 
 @njit
-def _middle_rows(x, across, product, tolerance, out, first, last, upper):
-    n = x.shape[0]
-    for i in range(first, last):
-        row = x[i]
-        for j in range(i + 1 if upper else 0, n):
-            b = product[i, j]
-            if i == j or row[j] - b <= tolerance:
-                continue
-            column = across[j]
-            for start in range(0, n, 64):  # a loop without a way out vectorizes
-                end = min(start + 64, n)
-                found = 0
-                for k in range(start, end):
-                    found += 1 if row[k] + column[k] == b else 0
-                if found:
-                    for k in range(start, end):
-                        if row[k] + column[k] == b:
-                            out[i, j] = k
-                            break
-                    break
+def _middle_rows(x, across, product, tolerance, found, first, last, upper):
+    """Turns the block of each pair into its first middle where the detour is short enough, and into -1 elsewhere."""
+    n = np.uintp(x.shape[0])
+    for left in range(0, n, _BLOCK):  # few enough columns to stay in the second cache
+        for row in range(first, last):
+            i = np.uintp(row)
+            for j in range(np.uintp(left), min(np.uintp(left + _BLOCK), n)):
+                b = product[i, j]
+                start = np.uintp(found[i, j])
+                found[i, j] = -1
+                if (upper and j <= i) or i == j or not x[i, j] - b > tolerance:
+                    continue
+                for k in range(start, n):
+                    if x[i, k] + across[j, k] == b:
+                        found[i, j] = k
+                        break
 
 
 def _min_plus_rows_numpy(x: Matrix, y: Matrix, out: Matrix, first: int, last: int, upper: bool) -> None:

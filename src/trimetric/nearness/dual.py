@@ -14,7 +14,16 @@ import numpy as np
 
 from trimetric.kernels.machine_code import HAS_NUMBA
 from trimetric.nearness.problem import Problem
-from trimetric.nearness.rows import conjugate_step, dot, row_values, sweep, sweep_triangles, transposed
+from trimetric.nearness.rows import (
+    conjugate_step,
+    dot,
+    merge_active,
+    row_sums,
+    row_values,
+    sweep,
+    sweep_triangles,
+    transposed,
+)
 from trimetric.nearness.separation import Broken
 
 SWEEPS = 6
@@ -41,6 +50,17 @@ class Dual:
 
     def add(self, broken: Broken) -> None:
         """Takes in inequalities that are broken, and lets go of those that have no multiplier."""
+        # In the order of the entries, which is that of the keys of triangles: sweeps then pass through memory once.
+        if HAS_NUMBA and self.problem.complete:
+            self.keys, self.entries, self.multipliers = merge_active(
+                self.keys, self.entries, self.multipliers, broken.keys, broken.entries
+            )
+        else:
+            self._add_and_sort(broken)
+        self.curvature = row_sums(self.problem.inverse_weights, self.entries)
+
+    def _add_and_sort(self, broken: Broken) -> None:
+        """`add` without machine code, and for rows of any width."""
         end = len(self.x) - 1
         active = self.multipliers > 0
         fresh = ~_contains(self.keys[active], broken.keys, ordered=self.problem.complete)
@@ -49,10 +69,8 @@ class Dual:
         entries = np.concatenate([wide(self.entries[active]), wide(broken.entries[fresh]).astype(self.dtype)])
         keys = np.concatenate([self.keys[active], broken.keys[fresh]])
         multipliers = np.concatenate([self.multipliers[active], np.zeros(fresh.sum())])
-        # In the order of the entries, which is that of the keys of triangles: sweeps then pass through memory once.
         order = np.argsort(keys if self.problem.complete else entries[:, 0], kind="stable")
         self.entries, self.keys, self.multipliers = entries[order], keys[order], multipliers[order]
-        self.curvature = self.problem.inverse_weights[self.entries].sum(axis=1)
 
     @property
     def lower_bound(self) -> float:

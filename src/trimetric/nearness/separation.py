@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimetric.kernels.machine_code import HAS_NUMBA, njit
-from trimetric.kernels.min_plus import closure, middles, min_plus
+from trimetric.kernels.min_plus import closure, shortest_detours
 from trimetric.nearness.problem import Problem
 
 _HASH = np.uint64(0x9E3779B97F4A7C15)
@@ -50,16 +50,16 @@ def repaired(problem: Problem, x: np.ndarray) -> tuple[np.ndarray, int]:
 def _triangles(problem: Problem, x: np.ndarray, tolerance: float) -> Broken:
     n, end = problem.n, len(x) - 1
     matrix = problem.matrix(x)
-    product = min_plus(matrix, upper=problem.symmetric)
-    middle = middles(matrix, product, tolerance, upper=problem.symmetric)
+    product, middle = shortest_detours(matrix, tolerance, upper=problem.symmetric)
     i, j = np.nonzero(middle >= 0)
     k = middle[i, j].astype(np.int64)
     sides = [problem.place(i, j), problem.place(i, k), problem.place(k, j)]
     # Of a symmetric matrix the triangle inequalities imply x >= 0; of an asymmetric one they do not.
-    negative = np.flatnonzero(x < -tolerance)
+    negative = np.flatnonzero(x < -tolerance)[::-1]
     void = np.full_like(negative, end)
-    entries = np.concatenate([np.stack(sides, axis=1), np.stack([void, negative, void], axis=1)])
-    keys = np.concatenate([(i * n + j) * n + k, -1 - negative])
+    # Ordered by key, as the list of the dual is.
+    entries = np.concatenate([np.stack([void, negative, void], axis=1), np.stack(sides, axis=1)])
+    keys = np.concatenate([-1 - negative, (i * n + j) * n + k])
     worst = (matrix[i, j] - product[i, j]).max(initial=0.0)
     if problem.symmetric:
         product = np.triu(product, 1)
