@@ -18,7 +18,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-ComponentKind = Literal["rectified", "relu", "absolute", "interval"]
+from trimetric.kernels.euclidean import euclidean_distances
+
+ComponentKind = Literal["rectified", "relu", "absolute", "interval", "euclidean"]
 PoolKind = Literal["mean", "max", "maxmean"]
 
 
@@ -41,6 +43,7 @@ class FusedPairs(NamedTuple):
 
     - "rectified": $\|\mathrm{relu}(b - a)\|_2$,
     - "relu" and "absolute": $\mathrm{relu}(b - a)$ and $|b - a|$, with one coordinate per component,
+    - "euclidean": $\|b - a\|_2$, of one component and at most one line,
     - "interval": the length of the union of the intervals $[a_j, \max(a_j, b_j)]$.
 
     Attributes:
@@ -74,6 +77,8 @@ class FusedPairs(NamedTuple):
 
     def centered(self) -> FusedPairs:
         """For a norm: the same for the distance that it induces, which subtracts a point amid all points first."""
+        if not self.loses_digits:
+            return self._replace(project=lambda x, center: self.project(x))  # noqa: ARG005
         return self._replace(project=lambda x, center: self.project(x - center))
 
     def scaled(self, factor: Tensor) -> FusedPairs:
@@ -104,6 +109,9 @@ def fused_distances(
         tensor([[0., 5.],
                 [0., 0.]])
     """
+    if fused.kind == "euclidean":
+        values = euclidean_distances(a, b)
+        return values if fused.lines is None else fused.lines[0] * values + fused.lines[1]
     if fused.lines is None:
         slope = offset = a.new_empty(fused.components, 0)
     else:
@@ -122,6 +130,8 @@ def can_fuse(fused: FusedPairs, x: Tensor, columns: int, budget: int) -> bool:
         budget: bytes that may be used beside points and distances.
     """
     if x.device.type != "cpu" or x.dtype not in (torch.float32, torch.float64) or torch.compiler.is_compiling():
+        return False
+    if fused.kind == "euclidean" and fused.lines is not None and fused.lines[0].numel() > 1:
         return False
     loops = _tiles()
     if loops is None or not len(x) or not columns:

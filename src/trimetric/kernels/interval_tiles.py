@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from trimetric.kernels.machine_code import njit
 from trimetric.kernels.tile_pooling import REORDER
 
@@ -17,18 +19,58 @@ from trimetric.kernels.tile_pooling import REORDER
 _IN_ORDER = {"contract", "nsz"}
 
 
-@njit
-def sort_groups(x: Any, size: int, order: Any, starts: Any) -> None:
-    """Sort each group of `size` coordinates of each row: `starts` are `x[i, order[i]]`, NaN last."""
-    for i in range(x.shape[0]):
+@njit(fastmath=_IN_ORDER)
+def sort_groups(x: Any, tiles: Any, size: int, order: Any, starts: Any) -> None:
+    """Sort each group of `size` coordinates of each row: `starts` are `x[i, order[i]]`, NaN last.
+
+    Args:
+        x: (n, k size).
+        tiles: the same numbers as (n / width, k size, width), so that rows are compared side by side.
+        size: of a group.
+        order: written, (n, k size).
+        starts: written, (n, k size).
+    """
+    width = tiles.shape[2]
+    rank = np.empty((size, width), dtype=x.dtype)
+    for t in range(tiles.shape[0]):
+        height = min(width, x.shape[0] - t * width)
         for first in range(0, x.shape[1], size):
-            for q in range(first, first + size):
-                value, place = x[i, q], q
-                # By insertion: groups are short.  A NaN is not smaller than anything, and everything is before it.
-                while place > first and (value < starts[i, place - 1] or starts[i, place - 1] != starts[i, place - 1]):
-                    starts[i, place], order[i, place] = starts[i, place - 1], order[i, place - 1]
-                    place -= 1
-                starts[i, place], order[i, place] = value, q
+            for q in range(size):
+                for j in range(width):
+                    rank[q, j] = 0
+                for p in range(q):
+                    _compare(tiles, t, first, p, q, rank)
+            for j in range(height):
+                row, numbers = t * width + j, True
+                for q in range(first, first + size):
+                    numbers &= x[row, q] == x[row, q]
+                if not numbers:
+                    _sort_by_insertion(x, row, first, size, order, starts)
+                    continue
+                for q in range(size):
+                    place = first + int(rank[q, j])
+                    starts[row, place], order[row, place] = x[row, first + q], first + q
+
+
+@njit(fastmath=_IN_ORDER)
+def _compare(tiles: Any, t: int, first: int, p: int, q: int, rank: Any) -> None:
+    """Count for coordinates p < q of each row how many come before them; of equal ones the first does."""
+    zero, one = rank.dtype.type(0), rank.dtype.type(1)
+    for j in range(rank.shape[1]):
+        smaller = one if tiles[t, first + q, j] < tiles[t, first + p, j] else zero
+        rank[p, j] += smaller
+        rank[q, j] += one - smaller
+
+
+@njit
+def _sort_by_insertion(x: Any, i: int, first: int, size: int, order: Any, starts: Any) -> None:
+    for q in range(first, first + size):
+        value, place = x[i, q], q
+        # A NaN is not smaller than anything, and everything is before it.
+        while place > first and (value < starts[i, place - 1] or starts[i, place - 1] != starts[i, place - 1]):
+            starts[i, place], order[i, place] = starts[i, place - 1], order[i, place - 1]
+            place -= 1
+        starts[i, place], order[i, place] = value, q
 
 
 @njit(fastmath=_IN_ORDER)
@@ -135,7 +177,8 @@ def _pull_interval(
         covered = earlier if joined else start
         on_end = on_reach if ends[place, j] > covered else zero
         on_covered = (on_reach - on_end) - pull
+        on_earlier = on_covered if joined else zero
         grad_ends[place, j] += on_end
-        total += zero if joined else on_covered
-        reach[last, j] = pull + (on_covered if joined else zero)
+        total += on_covered - on_earlier  # a condition here would keep the loop from being vectorized
+        reach[last, j] = pull + on_earlier
     return total

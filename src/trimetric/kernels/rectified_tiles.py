@@ -1,17 +1,17 @@
 """The components of tiles of pairs in machine code: rectified lengths and differences of potentials, with gradients.
 
 Rows are `a[i, q]` and columns `b[q, j]`, with the coordinates q of one component next to each other.  Every size is
-padded (rows and coordinates to multiples of 4, columns to 16), so no loop has a remainder.  Imported on first use,
+padded (rows to multiples of 4, columns to 32), so no loop has a remainder.  Imported on first use,
 because it imports numba.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from trimetric.kernels.machine_code import njit
 from trimetric.kernels.tile_pooling import REORDER
+from trimetric.kernels.vector_block import COLUMNS, ROWS, write_lengths
 
 
 @njit
@@ -30,39 +30,13 @@ def transpose_to_tiles(b: Any, tiles: Any) -> None:
 def rectified_tile(a: Any, i0: int, b: Any, components: Any) -> None:
     """Write `||relu(b_c - a_c)||_2` of the rows from `i0` on to `components` (k, rows, columns)."""
     k, height, width = components.shape
-    size = b.shape[0] // k
+    every = a.shape[1]
+    size = every // k
     for c in range(k):
-        for i in range(0, height, 2):
-            for j in range(width):
-                components[c, i, j] = 0
-                components[c, i + 1, j] = 0
-            for q in range(c * size, (c + 1) * size, 4):
-                _add_squares(a, i0 + i, b, q, components, c, i)
-            for j in range(width):
-                components[c, i, j] = math.sqrt(components[c, i, j])
-                components[c, i + 1, j] = math.sqrt(components[c, i + 1, j])
-
-
-@njit(fastmath=REORDER)
-def _add_squares(a: Any, row: int, b: Any, q: int, components: Any, c: int, i: int) -> None:
-    """Two rows and four coordinates at a time: fewer loads per product."""
-    zero = components.dtype.type(0)
-    a0, a1, a2, a3 = a[row, q], a[row, q + 1], a[row, q + 2], a[row, q + 3]
-    e0, e1, e2, e3 = a[row + 1, q], a[row + 1, q + 1], a[row + 1, q + 2], a[row + 1, q + 3]
-    for j in range(b.shape[1]):
-        b0, b1, b2, b3 = b[q, j], b[q + 1, j], b[q + 2, j], b[q + 3, j]
-        d0, d1, d2, d3 = b0 - a0, b1 - a1, b2 - a2, b3 - a3
-        f0, f1, f2, f3 = b0 - e0, b1 - e1, b2 - e2, b3 - e3
-        d0 = zero if d0 < zero else d0  # so that a NaN stays one
-        d1 = zero if d1 < zero else d1
-        d2 = zero if d2 < zero else d2
-        d3 = zero if d3 < zero else d3
-        f0 = zero if f0 < zero else f0
-        f1 = zero if f1 < zero else f1
-        f2 = zero if f2 < zero else f2
-        f3 = zero if f3 < zero else f3
-        components[c, i, j] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
-        components[c, i + 1, j] += (f0 * f0 + f1 * f1) + (f2 * f2 + f3 * f3)
+        for i in range(0, height, ROWS):
+            row, out = (i0 + i) * every + c * size, (c * height + i) * width
+            for j in range(0, width, COLUMNS):
+                write_lengths(a, row, every, b, c * size * width + j, width, size, components, out + j)
 
 
 @njit(fastmath=REORDER)

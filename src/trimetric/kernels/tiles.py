@@ -21,7 +21,7 @@ from trimetric.kernels.tile_pooling import SCRATCH_ROWS, pool_tile, pull_tile
 
 WIDTH = 256  # columns of a tile: what a component's loop reads of them stays in the fastest cache
 TILE_FLOATS = 1 << 17  # components of a tile: they stay in the second fastest one
-LANES, ROWS, COORDINATES = 16, 4, 4  # sizes are padded to multiples of these
+LANES, ROWS, COORDINATES = 32, 4, 4  # sizes are padded to multiples of these
 
 
 class Ending(NamedTuple):
@@ -62,7 +62,7 @@ class _Loops:
 class _IntervalLoops(_Loops):
     def prepare(self, a: np.ndarray, size: int) -> tuple[np.ndarray, ...]:
         starts, order = np.empty_like(a), np.empty(a.shape, dtype=np.int64)
-        interval_tiles.sort_groups(a, size, order, starts)
+        interval_tiles.sort_groups(a, _in_tiles(a, min(WIDTH, -(-len(a) // LANES) * LANES)), size, order, starts)
         return starts, order
 
     def scratch(self, size: int, width: int, dtype: Any) -> tuple[np.ndarray, ...]:
