@@ -10,6 +10,7 @@ from trimetric._support import checks
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
 from trimetric.distances.transformed import TransformedDistance
+from trimetric.kernels.fused import FusedPairs
 from trimetric.norms import Norm
 from trimetric.norms.constraints import nonnegative
 
@@ -79,3 +80,6 @@ class Calibrated(TransformedDistance):
     def transform(self, components: Float[Tensor, "*batch k"]) -> Float[Tensor, "*batch k"]:
         scaled = self.scale * components
         return scaled + self.shift if self.shifts else scaled
+
+    def fuse(self, fused: FusedPairs) -> FusedPairs | None:
+        return None if self.shifts else fused.scaled(self.scale)

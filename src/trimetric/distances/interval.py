@@ -9,6 +9,7 @@ from torch import Tensor
 from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
 from trimetric.distances.groups import Groups
+from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.intervals import interval_pairs
 from trimetric.kernels.pairs import PairKernel
 from trimetric.norms.activations import PoolName
@@ -56,6 +57,11 @@ class IntervalQuasimetric(Distance):
             project=lambda x, center: (*self._sorted(x), self.groups.split(x)),  # noqa: ARG005
             pairs=lambda px, py: interval_pairs(px[0], px[1], py[2]),
             floats=3 * self.num_components,
+            fused=FusedPairs(
+                lambda x, center: self.groups.split(x).flatten(-2),  # noqa: ARG005
+                "interval",
+                self.num_components,
+            ),
         )
 
     @property

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from trimetric._support import checks
 from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
+from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.pairs import PairKernel
 from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
@@ -94,6 +95,11 @@ class LandmarkBound(Distance):
             project=lambda x, center: self.potentials(x),  # noqa: ARG005
             pairs=lambda px, py: self._bound(scratch.differences("potentials", px, py)),
             floats=3 * self.num_components,
+            fused=FusedPairs(
+                lambda x, center: self.potentials(x),  # noqa: ARG005
+                "relu" if self.directed else "absolute",
+                self.num_components,
+            ),
         )
 
     def _bound(self, difference: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from torch import Tensor
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
 from trimetric.distances.transformed import TransformedDistance
+from trimetric.kernels.fused import FusedPairs
 from trimetric.norms import Norm
 from trimetric.norms.activations import ConcaveUnits, PoolName
 
@@ -42,3 +43,6 @@ class NeuralMetric(TransformedDistance):
 
     def transform(self, components: Float[Tensor, "*batch k"]) -> Float[Tensor, "*batch k"]:
         return self.concave(components)
+
+    def fuse(self, fused: FusedPairs) -> FusedPairs:
+        return fused.below_lines(self.concave.slope, self.concave.offset)

@@ -49,7 +49,8 @@ class NormInduced(Distance):
         kernel = self.inner.pair_kernel()
         if kernel.loses_digits:
             return recompute_close_pairs(kernel, self.components, k=self.num_components)
-        return kernel._replace(project=lambda x, center: kernel.project(x))  # noqa: ARG005
+        fused = None if kernel.fused is None else kernel.fused.centered()
+        return kernel._replace(project=lambda x, center: kernel.project(x), fused=fused)  # noqa: ARG005
 
 
 @uncompiled  # compiled, the gradient would be added up number by number

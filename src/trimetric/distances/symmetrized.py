@@ -50,6 +50,7 @@ class SymmetrizedMetric(Distance):
         return there._replace(
             pairs=lambda px, py: self._both(there.pairs(px, py), back.pairs(py, px).transpose(0, 1)),
             floats=2 * there.floats + self.num_components,
+            fused=None,
         )
 
     def _both(self, there: Tensor, back: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from trimetric.distances.base import Distance
+from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.pairs import PairKernel
 
 
@@ -51,4 +52,19 @@ class TransformedDistance(Distance):
         return self.transform(self.inner.row_components(points, start, end))
 
     def pair_kernel(self) -> PairKernel:
-        return self.inner.pair_kernel().then(self.transform, floats=3 * self.num_components)
+        inner = self.inner.pair_kernel()
+        kernel = inner.then(self.transform, floats=3 * self.num_components)
+        return kernel if inner.fused is None else kernel._replace(fused=self._fused_transform(inner.fused))
+
+    def fuse(self, fused: FusedPairs) -> FusedPairs | None:  # noqa: ARG002
+        """Say what `transform` does as a step of a fused kernel; None if no such step does it.
+
+        Args:
+            fused: the kernel of the inner distance.
+        """
+        return None
+
+    def _fused_transform(self, fused: FusedPairs) -> FusedPairs | None:
+        # A subclass with a transform of its own has not said how to fuse it.
+        owner = next(cls for cls in type(self).__mro__ if "fuse" in vars(cls) or "transform" in vars(cls))
+        return self.fuse(fused) if "fuse" in vars(owner) else None

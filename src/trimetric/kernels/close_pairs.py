@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from trimetric.kernels.pairs import PairKernel, Projection
 
 CLOSE = 1 / 256
+FIND_FLOATS = 1 << 17  # pairs that are looked at together: they stay in the cache
 
 
 def recompute_close_pairs(kernel: PairKernel, components: Callable[[Tensor, Tensor], Tensor], *, k: int) -> PairKernel:
@@ -46,4 +47,37 @@ def recompute_close_pairs(kernel: PairKernel, components: Callable[[Tensor, Tens
         put = Tensor.index_put if torch.is_grad_enabled() else Tensor.index_put_
         return put(values, (i, j), components(x[i], y[j]))
 
-    return PairKernel(project, pairs, kernel.floats + k)
+    fused = None if kernel.fused is None else kernel.fused.centered()
+    return PairKernel(project, pairs, kernel.floats + k, fused=fused)
+
+
+def find_close_pairs(
+    x: Float[Tensor, "n dim"], y: Float[Tensor, "m dim"], center: Float[Tensor, " dim"], *, at_most: int
+) -> tuple[Int[Tensor, " p"], Int[Tensor, " p"]] | None:
+    """Find the pairs whose digits would be lost.
+
+    Args:
+        x: points.
+        y: points.
+        center: a point amid them.
+        at_most: pairs above which it gives up.
+
+    Returns:
+        Their rows and columns; None if there are too many.
+    """
+    x_wide, y_wide = (points.detach() - center for points in (x, y))
+    # ||y - x||^2 <= CLOSE (||x||^2 + ||y||^2) where x . y >= (1 - CLOSE) / 2 (||x||^2 + ||y||^2).
+    x_half, y_half = ((1 - CLOSE) / 2 * points.square().sum(dim=1) for points in (x_wide, y_wide))
+    height = max(1, FIND_FLOATS // max(1, len(y)))
+    products = x_wide.new_empty(min(height, len(x)), len(y))
+    found, count = [], 0
+    for first in range(0, len(x), height):
+        rows = slice(first, min(first + height, len(x)))
+        part = torch.mm(x_wide[rows], y_wide.mT, out=products[: rows.stop - first])
+        close = part.sub_(x_half[rows].unsqueeze(1)).ge_(y_half).nonzero()
+        count += len(close)
+        if count > at_most:
+            return None
+        found.append(close + close.new_tensor([first, 0]))
+    i, j = torch.cat(found).unbind(1) if found else (torch.empty(0, dtype=torch.long),) * 2
+    return i, j

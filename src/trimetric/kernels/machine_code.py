@@ -37,7 +37,8 @@ def njit(function: Any = None, *, fastmath: set[str] | None = None) -> Any:
 
     Args:
         function: a function of numbers and NumPy arrays.  Without it, a decorator is returned.
-        fastmath: rules of IEEE arithmetic that the compiler may break, in the words of LLVM.
+        fastmath: rules of IEEE arithmetic that the compiler may break, in the words of LLVM.  With it a division by
+            zero gives infinity or NaN and no exception, which would keep the loop from being vectorized.
 
     Returns:
         The function in machine code.  It is cached on disk where that is possible.
@@ -58,7 +59,7 @@ def njit(function: Any = None, *, fastmath: set[str] | None = None) -> Any:
 def _translate(loop: Any, fastmath: set[str] | None) -> Any:
     if numba is None:
         return loop
-    options = {"nogil": True, "fastmath": fastmath or False}
+    options = {"nogil": True, "fastmath": fastmath or False, "error_model": "numpy" if fastmath else "python"}
     try:
         return numba.njit(cache=True, **options)(loop)
     except RuntimeError:  # there is no folder to keep the machine code in

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.scratch import Scratch
 
 # What all_pairs keeps of n points: tensors with n rows, nested in tuples as the object that made them likes.
@@ -25,12 +26,14 @@ class PairKernel(NamedTuple):
         floats: about how many numbers `pairs` holds at once for each pair.
         loses_digits: whether `pairs` takes differences of rounded projections, so that close pairs have to be
             computed again from the points.
+        fused: a faster way to the pooled components, where there is one.  Whoever replaces `pairs` replaces it too.
     """
 
     project: Callable[..., Projection]
     pairs: PairFunction
     floats: int
     loses_digits: bool = False
+    fused: FusedPairs | None = None
 
     def then(self, transform: Callable[[Tensor], Tensor], *, floats: int) -> PairKernel:
         """Apply a function to the components.
@@ -42,7 +45,9 @@ class PairKernel(NamedTuple):
         Returns:
             A kernel with the same projection.
         """
-        return self._replace(pairs=lambda px, py: transform(self.pairs(px, py)), floats=self.floats + floats)
+        return self._replace(
+            pairs=lambda px, py: transform(self.pairs(px, py)), floats=self.floats + floats, fused=None
+        )
 
 
 class LinearSplit(NamedTuple):

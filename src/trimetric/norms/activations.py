@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from trimetric._support import checks
+from trimetric.kernels.fused import Pooling
 from trimetric.norms.constraints import nonnegative, raw_of_unit_interval, unit_interval
 
 PoolName = Literal["mean", "max", "maxmean"]
@@ -136,6 +137,14 @@ def make_pool(pool: PoolName, num_components: int) -> nn.Module:
     """Pooling of non-negative components: a monotone norm of them, so it keeps every axiom."""
     checks.one_of("pool", pool, POOLS)
     return Single() if num_components == 1 else POOLS[pool]()
+
+
+def pooling_of(pool: nn.Module) -> Pooling | None:
+    """What fused kernels need to know of a pool that `make_pool` has made; None for any other module."""
+    kind = type(pool)
+    if kind is MaxMean:
+        return Pooling("maxmean", pool.alpha)  # type: ignore[arg-type]
+    return {Mean: Pooling("mean"), Max: Pooling("max"), Single: Pooling("mean")}.get(kind)  # type: ignore[call-overload]
 
 
 class ConcaveUnits(nn.Module):

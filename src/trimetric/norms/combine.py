@@ -49,7 +49,9 @@ class Symmetrized(Norm):
     def pair_kernel(self) -> PairKernel:
         there, back = self.inner.pair_kernel(), self.inner.pair_kernel()
         return there._replace(
-            pairs=lambda px, py: there.pairs(px, py) + back.pairs(py, px).transpose(0, 1), floats=2 * there.floats
+            pairs=lambda px, py: there.pairs(px, py) + back.pairs(py, px).transpose(0, 1),
+            floats=2 * there.floats,
+            fused=None,
         )
 
 

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from trimetric._support import checks
 from trimetric.axioms import Axioms
+from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.pairs import LinearSplit, PairKernel
 from trimetric.kernels.projections import euclidean_pairs, with_squares
 from trimetric.kernels.scratch import Scratch
@@ -25,6 +26,7 @@ class _OneEuclideanComponent(Norm):
             pairs=lambda px, py: euclidean_pairs(px, py, scratch),
             floats=3,
             loses_digits=True,
+            fused=FusedPairs(linear, "euclidean", 1, loses_digits=not self.linear_split().exact),
         )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from trimetric.axioms import Axioms
+from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.pairs import LinearSplit, PairKernel
 from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
@@ -99,6 +100,7 @@ class PolyhedralNorm(Norm):
             pairs=lambda px, py: scratch.differences("faces", px, py).relu_(),
             floats=2 * self.num_components,
             loses_digits=True,
+            fused=FusedPairs(self._linear, "relu", self.num_components, loses_digits=True),
         )
 
     def _linear(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from trimetric._support import checks
 from trimetric.axioms import Axioms
+from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.pairs import LinearSplit, PairKernel, Projection
 from trimetric.kernels.projections import add_product, euclidean_pairs, rectified_pairs, with_squares
 from trimetric.kernels.scratch import Scratch
@@ -151,6 +152,9 @@ class _Rectified(nn.Module):
             pairs=lambda px, py: rectified_pairs(px, py, components, scratch),
             floats=3 * components,
             loses_digits=True,
+            fused=FusedPairs(
+                self._rows, "relu" if self.weight.shape[1] == 1 else "rectified", components, loses_digits=True
+            ),
         )
 
 
