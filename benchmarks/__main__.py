@@ -15,6 +15,7 @@ import torch
 from rich.console import Console
 
 from benchmarks import (
+    fused,
     graphs,
     interval,
     large_graph,
@@ -49,6 +50,14 @@ class Benchmark:
 
 
 BENCHMARKS: dict[str, Benchmark] = {
+    "fused": Benchmark(
+        "fused kernels of all pairs, against those of torch and against the limits of the machine",
+        "fused",
+        lambda options: fused.run(
+            points=(512,) if options.quick else fused.POINTS, budget=1.0 if options.quick else options.budget
+        ),
+        fused.show,
+    ),
     "pairwise": Benchmark(
         "all pairs of each norm, against the broadcast definition and the matrix products alone",
         "pairwise",
