@@ -21,8 +21,9 @@ from rich.progress import track
 from rich.table import Table
 
 import trimetric as tm
-from trimetric import _all_pairs
+from trimetric.distances import fusing
 from trimetric.kernels.machine_code import njit
+from trimetric.models.networks import make_network
 
 POINTS = (512, 2048)
 
@@ -57,7 +58,7 @@ CASES = (
     Case("rectified WN 32x32", lambda: tm.WideNorm(128), 3 * 1024),
     Case(
         "query head: WN 32x32 on 64, concave units, scale",
-        lambda: tm.models.make_network("wide", objects=1, dim=64, concave_units=5).head,
+        lambda: make_network("wide", objects=1, dim=64, concave_units=5).head,
         3 * 1024,
     ),
     Case("64 landmark bounds, max", lambda: tm.LandmarkBound(64), 0),
@@ -130,7 +131,7 @@ def measure(case: Case, points: int, *, backward: bool, peak: float, budget: flo
             return values.sum().backward() if backward else values
 
     def unfused() -> object:
-        with patch.object(_all_pairs, "can_fuse", lambda *_: False):
+        with patch.object(fusing, "can_fuse", lambda *_: False):
             return once(lambda: tm.all_pairs(distance, x))
 
     ways: dict[str, Callable[[], object]] = {

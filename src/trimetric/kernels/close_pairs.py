@@ -87,7 +87,7 @@ def _large(products: Float[Tensor, "n m"], x_half: Float[Tensor, " n"], y_half: 
     """Where products are at least the sum of both halves, as `nonzero` says it."""
     from trimetric.kernels.euclidean_loops import find_large  # here, because it imports numba
 
-    given = [tensor.numpy() for tensor in (products, x_half, y_half)]
+    given = products.numpy(), x_half.numpy(), y_half.numpy()
     places = torch.empty(2 * sum(products.shape), 2, dtype=torch.long)
     count = find_large(*given, places.numpy())
     if count > len(places):

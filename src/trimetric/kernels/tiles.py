@@ -17,7 +17,8 @@ from torch import Tensor
 
 from trimetric.kernels import interval_tiles, rectified_tiles
 from trimetric.kernels.machine_code import run_on_rows, thread_limit
-from trimetric.kernels.tile_pooling import SCRATCH_ROWS, pool_tile, pull_tile
+from trimetric.kernels.tile_pooling import SCRATCH_ROWS, pool_tile
+from trimetric.kernels.tile_pulling import pull_tile
 
 WIDTH = 256  # columns of a tile: what a component's loop reads of them stays in the fastest cache
 TILE_FLOATS = 1 << 17  # components of a tile: they stay in the second fastest one
@@ -156,7 +157,19 @@ class Tiles:
                 components, pulls = (s[: self.k * height * self.width].reshape(self.k, height, -1) for s in spaces)
                 columns = self.columns[tile]
                 self.loops.components(self.rows, i, columns, components, own)
-                pull_tile(components, *ending, pulled[:last], i, tile * self.width, pulls, *parts, scratch)
+                to_slope, to_offset, to_alpha = parts
+                pull_tile(
+                    components,
+                    *ending,
+                    pulled[:last],
+                    i,
+                    tile * self.width,
+                    pulls,
+                    to_slope,
+                    to_offset,
+                    to_alpha,
+                    scratch,
+                )
                 self.loops.gradient(self.rows, i, columns, components, pulls, to_rows, to_columns[tile], own)
             with lock:
                 spare.append(to_columns)
