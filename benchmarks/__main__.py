@@ -16,6 +16,7 @@ from rich.console import Console
 
 from benchmarks import (
     distance_matrices,
+    fused,
     graphs,
     interval,
     large_graph,
@@ -74,6 +75,14 @@ BENCHMARKS: dict[str, Benchmark] = {
         "torchqmet",
         lambda options: torchqmet_heads.run(budget=_budget(options)),
         torchqmet_heads.show,
+    ),
+    "fused": Benchmark(
+        "fused kernels of all pairs, against those of torch and against the limits of the machine",
+        "fused",
+        lambda options: fused.run(
+            points=(512,) if options.quick else fused.POINTS, budget=1.0 if options.quick else options.budget
+        ),
+        fused.show,
     ),
     "pairwise": Benchmark(
         "all pairs of each norm, against the broadcast definition and the matrix products alone",

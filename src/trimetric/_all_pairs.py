@@ -19,11 +19,9 @@ from torch.utils.checkpoint import checkpoint
 from trimetric._support import checks
 from trimetric.distances import Distance, ObjectDistance, as_distance
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
-from trimetric.kernels.close_pairs import find_close_pairs
-from trimetric.kernels.fused import FusedPairs, can_fuse, fused_distances
+from trimetric.distances.fusing import center_of, fused_matrix
 from trimetric.kernels.pairs import PairFunction, Projection
 from trimetric.norms import Norm
-from trimetric.norms.activations import pooling_of
 
 # Blocks of more numbers than this leave the cache; smaller ones spend their time on starting threads.
 BLOCK_FLOATS = 1 << 22
@@ -129,10 +127,10 @@ def _all_pairs(distance: Distance | DistanceFunction, x: Tensor, y: Tensor, budg
     if len(x) * len(y) * distance.definition_floats <= SMALL_FLOATS:
         return distance(x.unsqueeze(1), y.unsqueeze(0))
     kernel = distance.pair_kernel()
-    values = _fused(distance, kernel.fused, x, y, budget)
+    values = fused_matrix(distance, kernel.fused, x, y, budget)
     if values is not None:
         return values
-    center = _center(x, y)
+    center = center_of(x, y)
     rows = kernel.project(x, center)
     columns = rows if x is y else kernel.project(y, center)
     grid = _Grid.of(x, y, kernel.floats, budget)
@@ -142,63 +140,6 @@ def _all_pairs(distance: Distance | DistanceFunction, x: Tensor, y: Tensor, budg
     parameters = dict(distance.named_parameters()) if needs_grad else {}
     work = _Work(distance, grid, tuple(parameters), _skeleton(rows))
     return _AllPairs.apply(work, *_leaves(rows), *_leaves(columns), *parameters.values())  # type: ignore[return-value]
-
-
-def _fused(distance: Distance, fused: FusedPairs | None, x: Tensor, y: Tensor, budget: int) -> Tensor | None:
-    """The distances in one pass, where there is a fused kernel for them; otherwise None."""
-    pooling = None if fused is None else pooling_of(distance.pool)
-    if fused is None or pooling is None or not can_fuse(fused, x, len(y), budget):
-        return None
-    if not (x.detach().sum() + y.detach().sum()).isfinite() and (x.isinf().any() or y.isinf().any()):
-        return None  # what infinity less infinity makes of a sum depends on its order
-    center = close = None
-    if fused.loses_digits:
-        center = _center(x, y)
-        close = find_close_pairs(x, y, center, at_most=budget // 64)
-        if close is None:
-            return None  # block by block, so that memory stays bounded
-    rows = fused.project(x, center)
-    values = fused_distances(fused, rows, rows if x is y else fused.project(y, center), pooling)
-    if fused.kind != "euclidean" and not values.detach().sum().isfinite() and _overflows(values, x, y):
-        return None
-    if close is None or not len(close[0]):
-        return values
-    put = Tensor.index_put if values.requires_grad else Tensor.index_put_
-    return put(values, close, _close_distances(distance, x, y, *close, budget))
-
-
-def _center(x: Tensor, y: Tensor) -> Tensor:
-    """The mean of all points without a NaN in it."""
-    x, y = x.detach(), y.detach()
-    mean = x.mean(dim=0) if x is y else (x.sum(dim=0) + y.sum(dim=0)) / (len(x) + len(y))
-    return mean if mean.isfinite().all() else torch.cat([x, y]).nanmean(dim=0)
-
-
-def _close_distances(distance: Distance, x: Tensor, y: Tensor, i: Tensor, j: Tensor, budget: int) -> Tensor:
-    """The distances of close pairs by definition; equal points have no gradient and one distance, computed once."""
-    apart = (x.detach()[i] != y.detach()[j]).any(dim=1)
-    if apart.all():
-        return _of_pairs(distance, x, y, i, j, budget)
-    with torch.no_grad():
-        same = (~apart).nonzero()[:1, 0]
-        values = distance(x[i[same]], y[j[same]]).expand(len(i))
-    if not apart.any():
-        return values
-    return values.masked_scatter(apart, _of_pairs(distance, x, y, i[apart], j[apart], budget))
-
-
-def _overflows(values: Tensor, x: Tensor, y: Tensor) -> bool:
-    """Whether some values are not finite although those of the points are, or at least some are infinite."""
-    return bool(values.isinf().any()) or not (x.isnan().any() or y.isnan().any())
-
-
-def _of_pairs(distance: Distance, x: Tensor, y: Tensor, i: Tensor, j: Tensor, budget: int) -> Tensor:
-    """The distances of some pairs, by definition."""
-    size = max(1, budget // (2 * distance.definition_floats * x.element_size()))
-    if len(i) <= size:
-        return distance(x[i], y[j])
-    ends = zip(i.split(size), j.split(size), strict=True)
-    return torch.cat([checkpoint(lambda a, b: distance(x[a], y[b]), *pair, use_reentrant=False) for pair in ends])
 
 
 def _check_points(distance: Distance | DistanceFunction, x: Tensor, y: Tensor) -> None:

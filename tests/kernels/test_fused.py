@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 import trimetric as tm
-from trimetric import _all_pairs
+from trimetric.distances import fusing
 from trimetric.kernels.fused import FusedPairs, Pooling, fused_distances
 from trimetric.norms.activations import PoolName
 
@@ -77,7 +77,7 @@ def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         calls.append(1)
         return fused_distances(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_all_pairs, "fused_distances", counted)
+    monkeypatch.setattr(fusing, "fused_distances", counted)
     return calls
 
 
@@ -161,7 +161,7 @@ def test_values_that_are_not_finite(
     with torch.no_grad():
         fast = tm.all_pairs(distance, x, y)
         assert bool(count) == (value != value)
-        monkeypatch.setattr(_all_pairs, "can_fuse", lambda *_: False)
+        monkeypatch.setattr(fusing, "can_fuse", lambda *_: False)
         torch.testing.assert_close(fast, tm.all_pairs(distance, x, y), rtol=1e-12, atol=1e-14, equal_nan=True)
     if value != value:
         assert fast[5].isnan().all() if side == "row" else fast[:, 5].isnan().all()
@@ -227,5 +227,5 @@ def test_overflow_is_that_of_torch(monkeypatch: pytest.MonkeyPatch, name: str, p
     x[3] = 3e38 * torch.sign(x[3])
     with torch.no_grad():
         fast = tm.all_pairs(distance, x)
-        monkeypatch.setattr(_all_pairs, "can_fuse", lambda *_: False)
+        monkeypatch.setattr(fusing, "can_fuse", lambda *_: False)
         torch.testing.assert_close(fast, tm.all_pairs(distance, x), rtol=1e-5, atol=1e-5, equal_nan=True)

@@ -54,7 +54,7 @@ def recompute_close_pairs(kernel: PairKernel, components: Callable[[Tensor, Tens
 def find_close_pairs(
     x: Float[Tensor, "n dim"], y: Float[Tensor, "m dim"], center: Float[Tensor, " dim"], *, at_most: int
 ) -> tuple[Int[Tensor, " p"], Int[Tensor, " p"]] | None:
-    """Find the pairs whose digits would be lost.
+    """Find the pairs whose digits would be lost; needs numba and points in the memory of the CPU.
 
     Args:
         x: points.
@@ -74,10 +74,23 @@ def find_close_pairs(
     for first in range(0, len(x), height):
         rows = slice(first, min(first + height, len(x)))
         part = torch.mm(x_wide[rows], y_wide.mT, out=products[: rows.stop - first])
-        close = part.sub_(x_half[rows].unsqueeze(1)).ge_(y_half).nonzero()
+        close = _large(part, x_half[rows], y_half)
         count += len(close)
         if count > at_most:
             return None
         found.append(close + close.new_tensor([first, 0]))
     i, j = torch.cat(found).unbind(1) if found else (torch.empty(0, dtype=torch.long),) * 2
     return i, j
+
+
+def _large(products: Float[Tensor, "n m"], x_half: Float[Tensor, " n"], y_half: Float[Tensor, " m"]) -> Tensor:
+    """Where products are at least the sum of both halves, as `nonzero` says it."""
+    from trimetric.kernels.euclidean_loops import find_large  # here, because it imports numba
+
+    given = products.numpy(), x_half.numpy(), y_half.numpy()
+    places = torch.empty(2 * sum(products.shape), 2, dtype=torch.long)
+    count = find_large(*given, places.numpy())
+    if count > len(places):
+        places = torch.empty(count, 2, dtype=torch.long)
+        find_large(*given, places.numpy())
+    return places[:count]

@@ -14,7 +14,7 @@ from trimetric.kernels.tile_pooling import REORDER
 
 _PART = 128  # columns that are searched for close pairs together
 
-__all__ = ["divide_gradients", "finish_distances", "run_on_rows"]
+__all__ = ["divide_gradients", "find_large", "finish_distances", "run_on_rows"]
 
 
 @njit(fastmath=REORDER)
@@ -67,6 +67,31 @@ def _square(x: Any, i: int, y: Any, j: int) -> float:
         d = y[j, q] - x[i, q]
         total += d * d
     return total
+
+
+@njit(fastmath=REORDER)
+def find_large(products: Any, x_half: Any, y_half: Any, places: Any) -> int:
+    """Write i, j with `products[i, j] >= x_half[i] + y_half[j]` to `places` while there is room; returns how many."""
+    count, m = 0, products.shape[1]
+    for i in range(products.shape[0]):
+        for first in range(0, m, _PART):
+            part, half = products[i, first : first + _PART], y_half[first : first + _PART]
+            if _count_large(part, x_half[i], half) > 0:
+                for j in range(part.size):
+                    if part[j] >= x_half[i] + half[j]:
+                        if count < places.shape[0]:
+                            places[count, 0], places[count, 1] = i, first + j
+                        count += 1
+    return count
+
+
+@njit(fastmath=REORDER)
+def _count_large(part: Any, own: float, half: Any) -> float:
+    count = zero = part.dtype.type(0)
+    one = part.dtype.type(1)
+    for j in range(part.size):
+        count += one if part[j] >= own + half[j] else zero
+    return count
 
 
 @njit(fastmath=REORDER)

@@ -36,7 +36,8 @@ def rectified_tile(a: Any, i0: int, b: Any, components: Any) -> None:
         for i in range(0, height, ROWS):
             row, out = (i0 + i) * every + c * size, (c * height + i) * width
             for j in range(0, width, COLUMNS):
-                write_lengths(a, row, every, b, c * size * width + j, width, size, components, out + j)
+                # numba gives the first argument
+                write_lengths(a, row, every, b, c * size * width + j, width, size, components, out + j)  # type: ignore[call-arg]
 
 
 @njit(fastmath=REORDER)

@@ -17,11 +17,15 @@ from torch import Tensor
 
 from trimetric.kernels import interval_tiles, rectified_tiles
 from trimetric.kernels.machine_code import run_on_rows, thread_limit
-from trimetric.kernels.tile_pooling import SCRATCH_ROWS, pool_tile, pull_tile
+from trimetric.kernels.tile_pooling import SCRATCH_ROWS, pool_tile
+from trimetric.kernels.tile_pulling import pull_tile
 
 WIDTH = 256  # columns of a tile: what a component's loop reads of them stays in the fastest cache
 TILE_FLOATS = 1 << 17  # components of a tile: they stay in the second fastest one
 LANES, ROWS, COORDINATES = 32, 4, 4  # sizes are padded to multiples of these
+
+
+_local = threading.local()
 
 
 class Ending(NamedTuple):
@@ -61,7 +65,7 @@ class _Loops:
 
 class _IntervalLoops(_Loops):
     def prepare(self, a: np.ndarray, size: int) -> tuple[np.ndarray, ...]:
-        starts, order = np.empty_like(a), np.empty(a.shape, dtype=np.int64)
+        starts, order = np.empty_like(a), np.empty(a.shape, dtype=np.int32)
         interval_tiles.sort_groups(a, _in_tiles(a, min(WIDTH, -(-len(a) // LANES) * LANES)), size, order, starts)
         return starts, order
 
@@ -127,7 +131,7 @@ class Tiles:
 
         def work(first: int, last: int) -> None:
             own, scratch = self._scratch()
-            space = np.empty(self.k * self.height * self.width, dtype=self.dtype)
+            space = _space("components", self.k * self.height * self.width, self.dtype)
             for tile, i, height in self._blocks(first, last):
                 components = space[: self.k * height * self.width].reshape(self.k, height, self.width)
                 self.loops.components(self.rows, i, self.columns[tile], components, own)
@@ -146,13 +150,26 @@ class Tiles:
             with lock:
                 to_columns = spare.pop() if spare else np.zeros_like(self.columns)
             own, scratch = self._scratch()
-            spaces = [np.empty(self.k * self.height * self.width, dtype=self.dtype) for _ in range(2)]
+            size = self.k * self.height * self.width
+            spaces = [_space(slot, size, self.dtype) for slot in ("components", "pulls")]
             parts = [np.zeros_like(total) for total in sums]
             for tile, i, height in self._blocks(first, last):
                 components, pulls = (s[: self.k * height * self.width].reshape(self.k, height, -1) for s in spaces)
                 columns = self.columns[tile]
                 self.loops.components(self.rows, i, columns, components, own)
-                pull_tile(components, *ending, pulled[:last], i, tile * self.width, pulls, *parts, scratch)
+                to_slope, to_offset, to_alpha = parts
+                pull_tile(
+                    components,
+                    *ending,
+                    pulled[:last],
+                    i,
+                    tile * self.width,
+                    pulls,
+                    to_slope,
+                    to_offset,
+                    to_alpha,
+                    scratch,
+                )
                 self.loops.gradient(self.rows, i, columns, components, pulls, to_rows, to_columns[tile], own)
             with lock:
                 spare.append(to_columns)
@@ -177,6 +194,15 @@ def tile_bytes(k: int, size: int, width: int, element_size: int) -> int:
     return (
         thread_limit() * element_size * (2 * max(TILE_FLOATS, ROWS * k * columns) + columns * (size + SCRATCH_ROWS + 2))
     )
+
+
+def _space(slot: str, size: int, dtype: Any) -> np.ndarray:
+    """Memory that the thread uses again for the next matrix: fresh pages cost as much as the arithmetic on them."""
+    kept = getattr(_local, slot, None)
+    if kept is None or kept.size < size or kept.dtype != dtype:
+        kept = np.empty(size, dtype=dtype)
+        setattr(_local, slot, kept)
+    return kept
 
 
 def _in_tiles(b: np.ndarray, width: int) -> np.ndarray:
