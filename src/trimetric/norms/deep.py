@@ -14,8 +14,10 @@ from torch.nn import functional as F
 from trimetric._support import checks
 from trimetric.kernels.pairs import LinearSplit, PairKernel, Projection
 from trimetric.kernels.projections import add_product
+from trimetric.kernels.rows import fused
+from trimetric.kernels.rows.deep import deep_units
 from trimetric.kernels.scratch import Scratch
-from trimetric.norms.activations import ActivationName, PoolName, activate_, make_activation, odd_part
+from trimetric.norms.activations import LEAKY_SLOPE, ActivationName, PoolName, activate_, make_activation, odd_part
 from trimetric.norms.base import Norm
 from trimetric.norms.constraints import nonnegative
 
@@ -55,7 +57,7 @@ class DeepNorm(Norm):
         if activation == "maxrelu" and any(size % 2 for size in sizes):
             raise ValueError(f"widths: expected even widths, as activation='maxrelu' pairs units, got {sizes}")
         super().__init__(dim, num_components=sizes[-1], pool=pool)
-        self.widths = sizes
+        self.widths, self.activation = sizes, activation
         self.skip = nn.Parameter(torch.randn(sum(sizes), self.dim) / math.sqrt(self.dim))
         self.hidden = nn.ModuleList(
             NonNegativeLinear(fan_in, fan_out) for fan_in, fan_out in zip(self.widths, self.widths[1:], strict=False)
@@ -70,8 +72,20 @@ class DeepNorm(Norm):
         return F.linear(x, self.skip)
 
     def _from_skips(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
+        units = self._fused_units(u)
+        if units is not None:
+            return units
         first, *rest = u.split(self.widths, dim=-1)
         return self._from_layer(0, first, rest)
+
+    def _fused_units(self, u: Tensor) -> Tensor | None:
+        """The same in one step of autograd; None where it cannot be."""
+        if u.ndim != 2 or torch.compiler.is_compiling() or fused.has_hooks(*self.hidden, *self.activations):
+            return None
+        weights = [linear.raw_weight for linear in self.hidden]
+        if self.activation == "maxrelu":
+            return deep_units(u, self.widths, None, weights, [own.raw_mix for own in self.activations])
+        return deep_units(u, self.widths, LEAKY_SLOPE if self.activation == "leaky_relu" else 0.0, weights, [])
 
     def _from_layer(self, layer: int, unit: Tensor, skips: Sequence[Tensor]) -> Tensor:
         for linear, activation, skip in zip(self.hidden[layer:], self.activations[layer:], skips, strict=True):

@@ -14,6 +14,8 @@ from trimetric._support import checks
 from trimetric.axioms import Axioms
 from trimetric.kernels.pairs import LinearSplit, PairKernel, Projection
 from trimetric.kernels.projections import add_product, euclidean_pairs, rectified_pairs, with_squares
+from trimetric.kernels.rows.group_norms import group_norms, projected_norms
+from trimetric.kernels.rows.orthants import both_signs
 from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
@@ -103,7 +105,7 @@ class _Symmetric(nn.Module):
         return nonnegative(self.raw_weight) if self.monotone else self.raw_weight
 
     def forward(self, x: Tensor) -> Tensor:
-        return self._lengths(self._rows(x))
+        return projected_norms(x, self.raw_weight, nonnegative=self.monotone)
 
     def linear_split(self) -> LinearSplit:
         return LinearSplit(self._rows, self._lengths, self.raw_weight.shape[:2].numel())
@@ -132,7 +134,7 @@ class _Rectified(nn.Module):
         self.weight = nn.Parameter(torch.randn(components, width, dim) / math.sqrt(width))
 
     def forward(self, x: Tensor) -> Tensor:
-        return self._lengths(self._rows(x))
+        return projected_norms(x, self.weight, rectified=True)
 
     def linear_split(self) -> LinearSplit:
         return LinearSplit(self._rows, self._lengths, self.weight.shape[:2].numel())
@@ -141,7 +143,7 @@ class _Rectified(nn.Module):
         return _rows(x, self.weight)
 
     def _lengths(self, u: Tensor) -> Tensor:
-        return _group_norms(u.relu(), len(self.weight))
+        return group_norms(u, len(self.weight), rectified=True)
 
     def pair_kernel(self) -> PairKernel:
         scratch, components = Scratch(), len(self.weight)
@@ -169,7 +171,7 @@ class _Orthant(nn.Module):
         return nonnegative(self.raw_weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        return _group_norms(_rows(torch.cat([x, -x], dim=-1).relu(), self.weight), len(self.raw_weight))
+        return projected_norms(both_signs(x), self.raw_weight, nonnegative=True)
 
     def linear_split(self) -> LinearSplit:
         components, width, both = self.raw_weight.shape
@@ -204,7 +206,7 @@ class _Orthant(nn.Module):
 
 
 def _group_norms(rows: Tensor, components: int) -> Tensor:
-    return torch.linalg.vector_norm(rows.unflatten(-1, (components, -1)), dim=-1)
+    return group_norms(rows, components, rectified=False)
 
 
 def _rows(x: Tensor, weight: Float[Tensor, "k w in"]) -> Float[Tensor, "*batch k*w"]:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from trimetric.distances import Calibrated, ObjectDistance
+from trimetric.kernels.rows.errors import sum_of_squares
 from trimetric.training.compilation import CompiledOrEager
 from trimetric.training.config import TrainingConfig
 from trimetric.training.losses import LOSSES, CustomLoss
@@ -112,7 +113,8 @@ class SingleModel(Trainee):
 
     def losses(self, batches: Sequence[Tensor]) -> Tensor:
         (batch,) = batches
-        return (self.objective(self.processes.share(batch)) * self.processes.size / len(batch)).reshape(1)
+        share = batch if self.processes.size == 1 else self.processes.share(batch)
+        return self.objective(share) * (self.processes.size / len(batch))
 
     def errors(self, data: Sequence[PairData]) -> list[float]:
         (own,) = data
@@ -146,7 +148,7 @@ class SingleModel(Trainee):
 
 
 class _Objective(nn.Module):
-    """The summed loss of pairs, as one call, for the processes to meet in its gradients."""
+    """The summed loss of pairs `(1,)`, as one call, for the processes to meet in its gradients."""
 
     def __init__(self, model: ObjectDistance, data: PairData, config: TrainingConfig, loss: CustomLoss | None) -> None:
         super().__init__()
@@ -157,12 +159,17 @@ class _Objective(nn.Module):
 
     def forward(self, batch: Tensor) -> Tensor:
         targets = self.targets[batch]
-        with torch.autocast(targets.device.type, dtype=self.precision, enabled=self.precision is not None):
+        if self.precision is None:
             predicted = self.predict(batch)
+        else:
+            with torch.autocast(targets.device.type, dtype=self.precision):
+                predicted = self.predict(batch)
         predicted = predicted.to(targets.dtype)
         if self.custom_loss is not None:
-            return self.custom_loss.of(predicted, targets, self.progress).sum()
-        return LOSSES[self.config.loss](predicted, targets, self.config).sum()
+            return self.custom_loss.of(predicted, targets, self.progress).sum().reshape(1)
+        if self.config.loss == "squared":
+            return sum_of_squares(predicted, targets)
+        return LOSSES[self.config.loss](predicted, targets, self.config).sum().reshape(1)
 
 
 def squared_errors(predicted: Tensor, targets: Tensor) -> Tensor:
