@@ -55,6 +55,10 @@ class IntervalQuasimetric(Distance):
         covered = torch.cat([starts[..., :1], reach[..., :-1]], dim=-1)
         return (reach - torch.maximum(covered, starts)).sum(dim=-1)
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return True
+
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
         lengths = row_intervals(self.groups.pad(points), start, end, self.groups.count)
         return super().row_components(points, start, end) if lengths is None else lengths

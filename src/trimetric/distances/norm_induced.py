@@ -37,6 +37,10 @@ class NormInduced(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         return self.inner.components(y - x)
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return self.inner.has_fused_rows
+
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
         if len(points) >= len(start):  # what is computed once per point pays only where there are fewer of them
             return self.inner.components(row_differences(points, start, end))

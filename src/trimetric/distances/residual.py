@@ -51,6 +51,10 @@ class ResidualMetric(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         return self._of_difference(y - x)
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return True
+
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
         return self._of_difference(row_differences(points, start, end))
 

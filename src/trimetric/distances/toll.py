@@ -100,6 +100,10 @@ class TollMetric(Distance):
         differ = (x != y).any(dim=-1, keepdim=True)
         return torch.where(differ, inner + (self.tolls(x)[0] + self.tolls(y)[1]), 0)
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return self.inner.has_fused_rows
+
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
         inner = self.inner.row_components(points[:, : self.inner.dim], start, end)
         departure, arrival = self.tolls(points)

@@ -64,6 +64,10 @@ class DeepNorm(Norm):
         )
         self.activations = nn.ModuleList(make_activation(activation, width) for width in self.widths[:-1])
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return True
+
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         return self._from_skips(self._skips(x))
 

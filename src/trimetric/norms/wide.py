@@ -82,6 +82,10 @@ class WideNorm(Norm):
         """The matrices W_i that the norm uses."""
         return self.pieces.weight
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return True
+
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         return self.pieces(x)
 

@@ -12,7 +12,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from trimetric.distances import Calibrated, ObjectDistance
 from trimetric.kernels.rows.errors import sum_of_squares
-from trimetric.training.compilation import CompiledOrEager
+from trimetric.training.compilation import compile_where_it_pays
 from trimetric.training.config import TrainingConfig
 from trimetric.training.losses import LOSSES, CustomLoss
 from trimetric.training.pairs import PairData
@@ -154,8 +154,11 @@ class _Objective(nn.Module):
         super().__init__()
         self.model, self.targets = model, data.targets
         self.config, self.custom_loss, self.progress = config, loss, 0.0
-        self.predict = data.predictor(model, CompiledOrEager if config.compile else None)
         self.precision = torch.bfloat16 if config.precision == "bfloat16" else None
+        if config.compile:
+            self.predict = data.predictor(*compile_where_it_pays(model, fused=self.precision is None))
+        else:
+            self.predict = data.predictor(model)
 
     def forward(self, batch: Tensor) -> Tensor:
         targets = self.targets[batch]

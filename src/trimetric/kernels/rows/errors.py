@@ -11,7 +11,7 @@ from torch import Tensor
 from trimetric.kernels.rows import fused
 
 
-def sum_of_squares(predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> Float[Tensor, "1"]:
+def sum_of_squares(predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> Float[Tensor, " one"]:
     """Compute the sum of `(predictions - targets)^2`, in one step of autograd where that is possible.
 
     Args:

@@ -15,6 +15,15 @@ from torch.autograd import forward_ad
 REORDER = {"reassoc", "contract"}
 
 
+def available(like: Tensor) -> bool:
+    """Whether there are loops in machine code for the device and dtype of a tensor.
+
+    Args:
+        like: the tensor.
+    """
+    return like.device.type == "cpu" and like.dtype in (torch.float32, torch.float64) and _has_numba()
+
+
 def applies(*tensors: Tensor) -> bool:
     """Whether loops in machine code may compute a differentiable function of these tensors.
 
@@ -56,7 +65,8 @@ def has_hooks(*modules: nn.Module) -> bool:
 
 def needs_definition(grad: Tensor) -> bool:
     """Whether a backward pass has to be differentiable itself, or is computed for many gradients at once."""
-    return torch.is_grad_enabled() or type(grad) is not Tensor or _watched()
+    batched = torch._C._functorch.is_legacy_batchedtensor(grad)  # pyright: ignore[reportAttributeAccessIssue]
+    return torch.is_grad_enabled() or type(grad) is not Tensor or batched or _watched()
 
 
 def gradients_of_definition(

@@ -1,7 +1,7 @@
 r"""Lengths of unions of intervals for paired rows, without sorting.
 
-With $e_j = \max(x_j, y_j)$, and $k$ before $j$ where $x_k < x_j$ (the first of equal ones is before the other), the part
-of $[x_j, e_j]$ that no interval before it covers is
+With $e_j = \max(x_j, y_j)$, and $k$ before $j$ where $x_k < x_j$ (or $x_k = x_j$ and $k < j$), the part of $[x_j, e_j]$
+that no interval before it covers is
 
 $$E_j - P_j, \qquad P_j = \max(x_j, \max_{k \text{ before } j} e_k), \qquad E_j = \max(P_j, e_j),$$
 

@@ -12,26 +12,36 @@ from torch.nn import functional as F
 from trimetric.kernels.rows import fused
 
 
-def run_layers(layers: nn.Sequential, x: Float[Tensor, "n in"]) -> Float[Tensor, "n out"]:
+def run_layers(layers: nn.Module, x: Float[Tensor, "n in"]) -> Float[Tensor, "n out"]:
     """Compute `layers(x)`, in one step of autograd where they are linear layers with biases and relu between them.
 
     Args:
-        layers: any modules.
+        layers: any module; only a plain `nn.Sequential` is looked into.
         x: the input of the first.
     """
-    modules = list(layers)
-    linear = modules[::2]
-    if (
-        x.ndim == 2
-        and len(modules) % 2 == 1
-        and all(type(module) is nn.Linear and module.bias is not None for module in linear)
-        and all(type(module) is nn.ReLU for module in modules[1::2])
-        and not fused.has_hooks(layers, *modules)
-    ):
-        parameters = [own for module in linear for own in (module.weight, module.bias)]
-        if x.shape[1] == linear[0].in_features and fused.applies(x, *parameters):  # otherwise torch says what is wrong
+    if not torch.compiler.is_compiling() and x.ndim == 2 and is_relu_network(layers):
+        parameters = [own for module in list(layers)[::2] for own in (module.weight, module.bias)]
+        # With another number of features torch says what is wrong.
+        if x.shape[1] == parameters[0].shape[1] and fused.applies(x, *parameters):
             return _Layers.apply(x, *parameters)  # type: ignore[return-value]
     return layers(x)
+
+
+def is_relu_network(module: nn.Module) -> bool:
+    """Whether a module is a sequence of linear layers with biases and relu between them, and nobody watches them.
+
+    Args:
+        module: any module.
+    """
+    if type(module) is not nn.Sequential:
+        return False
+    modules = list(module)
+    return (
+        len(modules) % 2 == 1
+        and all(type(layer) is nn.Linear and layer.bias is not None for layer in modules[::2])
+        and all(type(layer) is nn.ReLU for layer in modules[1::2])
+        and not fused.has_hooks(module, *modules)
+    )
 
 
 def _definition(x: Tensor, *parameters: Tensor) -> Tensor:
