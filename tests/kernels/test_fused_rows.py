@@ -105,7 +105,8 @@ PASSES: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor], Make]] = {
         deep._DeepUnits.apply,
         deep._definition,
         lambda n, dtype: (
-            normal(n, 18, dtype=dtype),
+            normal(n, 5, dtype=dtype),
+            normal(18, 5, dtype=dtype),
             (8, 6, 4),
             None,
             normal(6, 8, dtype=dtype),
@@ -117,17 +118,17 @@ PASSES: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor], Make]] = {
     "deep, leaky": (
         deep._DeepUnits.apply,
         deep._definition,
-        lambda n, dtype: (normal(n, 12, dtype=dtype), (7, 5), 0.1, normal(5, 7, dtype=dtype)),
+        lambda n, dtype: (normal(n, 12, dtype=dtype), None, (7, 5), 0.1, normal(5, 7, dtype=dtype)),
     ),
     "deep, relu": (
         deep._DeepUnits.apply,
         deep._definition,
-        lambda n, dtype: (normal(n, 12, dtype=dtype), (7, 5), 0.0, normal(5, 7, dtype=dtype)),
+        lambda n, dtype: (normal(n, 12, dtype=dtype), None, (7, 5), 0.0, normal(5, 7, dtype=dtype)),
     ),
     "deep, one layer": (
         deep._DeepUnits.apply,
         deep._definition,
-        lambda n, dtype: (normal(n, 6, dtype=dtype), (6,), None),
+        lambda n, dtype: (normal(n, 6, dtype=dtype), None, (6,), None),
     ),
     "layers": (
         layers._Layers.apply,
@@ -139,8 +140,8 @@ PASSES: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor], Make]] = {
     ),
     "squares": (
         errors._SumOfSquares.apply,
-        lambda p, t: (p - t).square().sum().reshape(1),
-        lambda n, dtype: (normal(n, dtype=dtype), torch.randn(n, dtype=dtype)),
+        lambda p, t, factor: factor * (p - t).square().sum().reshape(1),
+        lambda n, dtype: (normal(n, dtype=dtype), torch.randn(n, dtype=dtype), 0.25),
     ),
 }
 

@@ -69,27 +69,28 @@ class DeepNorm(Norm):
         return True
 
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
-        return self._from_skips(self._skips(x))
+        units = self._fused_units(x, self.skip)
+        return self._from_skips(self._skips(x)) if units is None else units
 
     def _skips(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch u"]:
         """The products U_i x of all layers."""
         return F.linear(x, self.skip)
 
     def _from_skips(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
-        units = self._fused_units(u)
+        units = self._fused_units(u, None)
         if units is not None:
             return units
         first, *rest = u.split(self.widths, dim=-1)
         return self._from_layer(0, first, rest)
 
-    def _fused_units(self, u: Tensor) -> Tensor | None:
-        """The same in one step of autograd; None where it cannot be."""
-        if u.ndim != 2 or torch.compiler.is_compiling() or fused.has_hooks(*self.hidden, *self.activations):
+    def _fused_units(self, x: Tensor, skip: Tensor | None) -> Tensor | None:
+        """The components of vectors, or of their skips, in one step of autograd; None where it cannot be."""
+        if x.ndim != 2 or torch.compiler.is_compiling() or fused.has_hooks(*self.hidden, *self.activations):
             return None
         weights = [linear.raw_weight for linear in self.hidden]
         if self.activation == "maxrelu":
-            return deep_units(u, self.widths, None, weights, [own.raw_mix for own in self.activations])
-        return deep_units(u, self.widths, LEAKY_SLOPE if self.activation == "leaky_relu" else 0.0, weights, [])
+            return deep_units(x, skip, self.widths, None, weights, [own.raw_mix for own in self.activations])
+        return deep_units(x, skip, self.widths, LEAKY_SLOPE if self.activation == "leaky_relu" else 0.0, weights, [])
 
     def _from_layer(self, layer: int, unit: Tensor, skips: Sequence[Tensor]) -> Tensor:
         for linear, activation, skip in zip(self.hidden[layer:], self.activations[layer:], skips, strict=True):

@@ -104,7 +104,7 @@ class SingleModel(Trainee):
         """Such as the weight of a pooling that is not used; looking for them in each step takes time."""
         self.model.eval()
         with torch.random.fork_rng(devices=[]):
-            loss = self.objective(torch.arange(1))
+            loss = self.objective(torch.arange(1), 1.0)
         found = torch.autograd.grad(loss, list(self.parameters.values()), allow_unused=True)
         return any(gradient is None for gradient in found)
 
@@ -114,7 +114,7 @@ class SingleModel(Trainee):
     def losses(self, batches: Sequence[Tensor]) -> Tensor:
         (batch,) = batches
         share = batch if self.processes.size == 1 else self.processes.share(batch)
-        return self.objective(share) * (self.processes.size / len(batch))
+        return self.objective(share, self.processes.size / len(batch))
 
     def errors(self, data: Sequence[PairData]) -> list[float]:
         (own,) = data
@@ -148,7 +148,7 @@ class SingleModel(Trainee):
 
 
 class _Objective(nn.Module):
-    """The summed loss of pairs `(1,)`, as one call, for the processes to meet in its gradients."""
+    """A factor times the summed loss of pairs, `(1,)`, as one call, for the processes to meet in its gradients."""
 
     def __init__(self, model: ObjectDistance, data: PairData, config: TrainingConfig, loss: CustomLoss | None) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ class _Objective(nn.Module):
         else:
             self.predict = data.predictor(model)
 
-    def forward(self, batch: Tensor) -> Tensor:
+    def forward(self, batch: Tensor, factor: float) -> Tensor:
         targets = self.targets[batch]
         if self.precision is None:
             predicted = self.predict(batch)
@@ -169,10 +169,10 @@ class _Objective(nn.Module):
                 predicted = self.predict(batch)
         predicted = predicted.to(targets.dtype)
         if self.custom_loss is not None:
-            return self.custom_loss.of(predicted, targets, self.progress).sum().reshape(1)
+            return self.custom_loss.of(predicted, targets, self.progress).sum().reshape(1) * factor
         if self.config.loss == "squared":
-            return sum_of_squares(predicted, targets)
-        return LOSSES[self.config.loss](predicted, targets, self.config).sum().reshape(1)
+            return sum_of_squares(predicted, targets, factor)
+        return LOSSES[self.config.loss](predicted, targets, self.config).sum().reshape(1) * factor
 
 
 def squared_errors(predicted: Tensor, targets: Tensor) -> Tensor:

@@ -14,7 +14,8 @@ from trimetric.kernels.rows import fused
 
 
 def deep_units(
-    skips: Float[Tensor, "n u"],
+    x: Float[Tensor, "n in"],
+    skip: Float[Tensor, "u in"] | None,
     widths: Sequence[int],
     slope: float | None,
     raw_weights: Sequence[Tensor],
@@ -23,7 +24,8 @@ def deep_units(
     r"""Compute the units of the last layer.
 
     Args:
-        skips: the skips of all layers, side by side.
+        x: vectors, or the skips of all layers side by side.
+        skip: the matrix from vectors to these skips; None where they are given.
         widths: the number of units of each layer.
         slope: of all activations but the last, for negative numbers; None for MaxReLU.
         raw_weights: the matrices V of all layers but the first.
@@ -32,12 +34,15 @@ def deep_units(
     Returns:
         The units; None where plain torch has to compute them.
     """
-    if skips.ndim != 2 or not fused.applies(skips, *raw_weights, *raw_mixes):
+    if x.ndim != 2 or not fused.applies(x, *([] if skip is None else [skip]), *raw_weights, *raw_mixes):
         return None
-    return _DeepUnits.apply(skips, tuple(widths), slope, *raw_weights, *raw_mixes)  # type: ignore[return-value]
+    return _DeepUnits.apply(x, skip, tuple(widths), slope, *raw_weights, *raw_mixes)  # type: ignore[return-value]
 
 
-def _definition(skips: Tensor, widths: tuple[int, ...], slope: float | None, *raw: Tensor) -> Tensor:
+def _definition(
+    x: Tensor, skip_weight: Tensor | None, widths: tuple[int, ...], slope: float | None, *raw: Tensor
+) -> Tensor:
+    skips = x if skip_weight is None else F.linear(x, skip_weight)
     unit, *rest = skips.split(widths, dim=-1)
     for i, skip in enumerate(rest):
         if slope is None:
@@ -52,8 +57,10 @@ def _definition(skips: Tensor, widths: tuple[int, ...], slope: float | None, *ra
 
 class _DeepUnits(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, skips: Tensor, widths: tuple[int, ...], slope: float | None, *raw: Tensor) -> Tensor:  # type: ignore[override]
-        skips = skips.contiguous()
+    def forward(  # type: ignore[override]
+        ctx: Any, x: Tensor, skip_weight: Tensor | None, widths: tuple[int, ...], slope: float | None, *raw: Tensor
+    ) -> Tensor:
+        skips = x.contiguous() if skip_weight is None else x @ skip_weight.mT
         unit, *rest = skips.split(widths, dim=-1)
         units, hidden = [], []
         for i, skip in enumerate(rest):
@@ -69,19 +76,19 @@ class _DeepUnits(torch.autograd.Function):
             unit = torch.addmm(skip, active, raw[i].abs().mT)
         out = unit.relu()
         ctx.settings = widths, slope
-        ctx.save_for_backward(skips, out, *raw, *units[1:], *hidden)
+        ctx.save_for_backward(x, skip_weight, skips, out, *raw, *units[1:], *hidden)
         return out
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        skips, out, *rest = ctx.saved_tensors
+        x, skip_weight, skips, out, *rest = ctx.saved_tensors
         widths, slope = ctx.settings
         layers = len(widths) - 1
         mixes = layers if slope is None else 0
         raw, rest = rest[: layers + mixes], rest[layers + mixes :]
         units, hidden = [skips[:, : widths[0]], *rest[: layers - 1]], rest[max(layers - 1, 0) :]
         if fused.needs_definition(grad):
-            return fused.gradients_of_definition(_definition, (skips, widths, slope, *raw), grad)
+            return fused.gradients_of_definition(_definition, (x, skip_weight, widths, slope, *raw), grad)
         on_raw: list[Tensor | None] = [None] * len(raw)
         on_skips = torch.empty_like(skips)
         parts = on_skips.split(widths, dim=-1)
@@ -96,7 +103,9 @@ class _DeepUnits(torch.autograd.Function):
                 _write_max_relu_gradients(unit, raw[layers + i], through, on_skips, first, on_raw[layers + i])
             else:
                 torch.ops.aten.leaky_relu_backward.grad_input(through, units[i], slope, False, grad_input=parts[i])
-        return on_skips, None, None, *on_raw
+        if skip_weight is None:
+            return on_skips, None, None, None, *on_raw
+        return on_skips @ skip_weight, on_skips.mT @ x, None, None, *on_raw
 
 
 # The loops read the first units of each row and get whole tensors, as they are slow on parts that are not contiguous.
