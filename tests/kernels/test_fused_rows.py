@@ -288,6 +288,18 @@ def test_hooks_are_called() -> None:
     assert seen == [(4, 5), (7, 6)]
 
 
+def test_layers_that_share_modules() -> None:
+    shared, relu = nn.Linear(4, 4), nn.ReLU()
+    network, x = nn.Sequential(shared, relu, shared, relu, nn.Linear(4, 3)), torch.randn(6, 4)
+    found = layers.run_layers(network, x)
+    assert "Layers" in type(found.grad_fn).__name__
+    torch.testing.assert_close(found, network(x))
+    ours = torch.autograd.grad(found.square().sum(), list(network.parameters()))
+    expected = torch.autograd.grad(network(x).square().sum(), list(network.parameters()))
+    for one, other in zip(ours, expected, strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_rows_of_another_width_are_refused_as_before() -> None:
     model = tm.Siamese(nn.Sequential(nn.Linear(3, 4)), tm.WideNorm(4))
     with pytest.raises(ValueError, match=r"objects: expected"):

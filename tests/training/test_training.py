@@ -141,8 +141,8 @@ def test_compiled_training_is_the_same_training(head: str, ends: bool) -> None:
             trained = tm.Siamese(trained.encoder, tm.RandersMetric(4))
         data = (objects[pairs[:, 0]], objects[pairs[:, 1]]) if ends else pairs
         config = tm.TrainingConfig(**settings, compile=compiled)  # type: ignore[arg-type]
-        given = {} if ends else {"objects": objects}
-        history = tm.fit(trained.double(), data, targets.double(), config=config, progress="silent", **given)
+        table = None if ends else objects
+        history = tm.fit(trained.double(), data, targets.double(), objects=table, config=config, progress="silent")
         histories.append([epoch.loss for epoch in history.epochs])
     assert histories[0] == pytest.approx(histories[1], rel=1e-5)
 

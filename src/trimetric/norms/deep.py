@@ -89,7 +89,7 @@ class DeepNorm(Norm):
             return None
         weights = [linear.raw_weight for linear in self.hidden]
         if self.activation == "maxrelu":
-            return deep_units(x, skip, self.widths, None, weights, [own.raw_mix for own in self.activations])
+            return deep_units(x, skip, self.widths, None, weights, [own.raw_mix for own in self.activations])  # pyright: ignore[reportArgumentType]
         return deep_units(x, skip, self.widths, LEAKY_SLOPE if self.activation == "leaky_relu" else 0.0, weights, [])
 
     def _from_layer(self, layer: int, unit: Tensor, skips: Sequence[Tensor]) -> Tensor:

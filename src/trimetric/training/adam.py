@@ -38,7 +38,8 @@ class AdamStep:
     def __init__(self, optimizer: torch.optim.Adam) -> None:
         self.optimizer = optimizer
         self.parameters: list[Tensor] = optimizer.param_groups[0]["params"]
-        self.kernel = torch._fused_adamw_ if isinstance(optimizer, torch.optim.AdamW) else torch._fused_adam_
+        name = "_fused_adamw_" if isinstance(optimizer, torch.optim.AdamW) else "_fused_adam_"
+        self.kernel = getattr(torch, name)
         self._first: dict[str, Any] | None = None
         self._lists: list[list[Tensor]] = []
 
@@ -55,7 +56,7 @@ class AdamStep:
             self.optimizer.step()
             return
         group, (averages, squares, steps) = self.optimizer.param_groups[0], self._lists
-        torch._foreach_add_(steps, 1)
+        torch._foreach_add_(steps, 1)  # pyright: ignore[reportPrivateImportUsage]
         self.kernel(
             self.parameters,
             gradients,  # type: ignore[arg-type]

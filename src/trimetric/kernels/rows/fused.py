@@ -49,7 +49,7 @@ def _watched() -> bool:
         or torch._C._len_torch_dispatch_stack() > 0  # pyright: ignore[reportAttributeAccessIssue]
         or forward_ad._current_level >= 0
         or torch.is_autocast_enabled("cpu")
-        or torch.jit.is_tracing()
+        or torch.jit.is_tracing()  # pyright: ignore[reportPrivateImportUsage]
     )
 
 

@@ -59,7 +59,8 @@ def paired_intervals(
     """
     if not fused.applies(x, y) or x.ndim != 2 or x.shape != y.shape:
         return None
-    return row_intervals(torch.cat([x, y]), *torch.arange(2 * len(x)).view(2, -1), groups)
+    rows = torch.arange(2 * len(x))
+    return row_intervals(torch.cat([x, y]), rows[: len(x)], rows[len(x) :], groups)
 
 
 def _definition(points: Tensor, start: Tensor, end: Tensor, groups: int) -> Tensor:

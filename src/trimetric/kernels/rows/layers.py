@@ -20,7 +20,8 @@ def run_layers(layers: nn.Module, x: Float[Tensor, "n in"]) -> Float[Tensor, "n 
         x: the input of the first.
     """
     if not torch.compiler.is_compiling() and x.ndim == 2 and is_relu_network(layers):
-        parameters = [own for module in list(layers)[::2] for own in (module.weight, module.bias)]
+        modules: Any = layers
+        parameters = [own for layer in list(modules)[::2] for own in (layer.weight, layer.bias)]
         # With another number of features torch says what is wrong.
         if x.shape[1] == parameters[0].shape[1] and fused.applies(x, *parameters):
             return _Layers.apply(x, *parameters)  # type: ignore[return-value]
