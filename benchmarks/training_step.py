@@ -1,12 +1,17 @@
-"""One training step of a Siamese network with a Deep Norm Neural Metric, against a straightforward implementation.
+"""A training step of every kind of head: the straightforward step, ours, ours with `compile=True`, and torchqmet's.
 
-The reference clips its weights after each step as the paper does, calls the encoder for x and then for y,
-multiplies the matrices one by one, and steps with unfused Adam.
+All of them train a 3x128 encoder below the head on the same batches of pairs of objects, with Adam, on one thread, and
+are timed in turns by the processor's clock.  The straightforward step encodes both ends of each pair, computes the
+definition of the head in plain torch and steps with unfused Adam.  torchqmet is timed where it is installed, for the
+heads that it has too.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
+from unittest.mock import patch
 
 import torch
 from rich.console import Console
@@ -15,120 +20,160 @@ from torch import Tensor, nn
 
 import trimetric as tm
 from benchmarks.timing import best_seconds
+from trimetric._support.memory import keep_freed_memory
+from trimetric.kernels.rows import fused
+from trimetric.training.loop import take_step
+from trimetric.training.pairs import PairData
+from trimetric.training.processes import Processes
+from trimetric.training.run import TrainingRun
+from trimetric.training.trainee import SingleModel
 
-DIM, WIDTH, DEPTH, UNITS, BATCH = 128, 128, 3, 5, 256
+DIM, FEATURES, OBJECTS, BATCHES = 128, 16, 2000, 20
 
+STRAIGHTFORWARD, EAGER, COMPILED, TORCHQMET = "straightforward", "ours", "ours, compile=True", "torchqmet"
 
-def make_encoder() -> nn.Sequential:
-    """Build the encoder that both implementations use."""
-    layers: list[nn.Module] = []
-    for _ in range(DEPTH):
-        layers += [nn.Linear(DIM, WIDTH), nn.ReLU()]
-    return nn.Sequential(*layers[:-1])
-
-
-class Reference(nn.Module):
-    """A Deep Norm Neural Metric, written as the paper describes it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.phi = make_encoder()
-        self.u = nn.ModuleList(nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(DEPTH))
-        self.w = nn.ModuleList(nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(DEPTH - 1))
-        self.alpha = nn.ParameterList(nn.Parameter(torch.full((WIDTH // 2,), 0.5)) for _ in range(DEPTH - 1))
-        self.beta = nn.ParameterList(nn.Parameter(torch.full((WIDTH // 2,), 0.5)) for _ in range(DEPTH - 1))
-        self.slope = nn.Parameter(torch.rand(WIDTH, UNITS))
-        self.offset = nn.Parameter(torch.rand(WIDTH, UNITS))
-        self.mix = nn.Parameter(torch.tensor(0.5))
-        self.clip()
-
-    @torch.no_grad()
-    def clip(self) -> None:
-        """Move the weights back to where the axioms hold, as the paper does after each step."""
-        for parameter in (*self.w.parameters(), *self.alpha, *self.beta, self.slope, self.offset):
-            parameter.clamp_(min=0)
-        self.offset[:, 0] = 0
-        self.mix.clamp_(0, 1)
-
-    def forward(self, x: Tensor, y: Tensor) -> Tensor:
-        d = self.phi(y) - self.phi(x)
-        h = self.u[0](d)
-        for w, u, alpha, beta in zip(self.w, self.u[1:], self.alpha, self.beta, strict=True):
-            a, b = h[..., ::2], h[..., 1::2]
-            h = torch.cat([torch.maximum(a, b), alpha * torch.relu(a) + beta * torch.relu(b)], dim=-1)
-            h = w(h) + u(d)
-        h = torch.relu(h)
-        h = torch.min(self.slope * h.unsqueeze(-1) + self.offset, dim=-1).values
-        return self.mix * h.max(dim=-1).values + (1 - self.mix) * h.mean(dim=-1)
+HEADS: dict[str, Callable[[], tm.Norm | tm.Distance]] = {
+    "IQE": lambda: tm.IntervalQuasimetric(DIM),
+    "DN 3x128": lambda: tm.DeepNorm(DIM, widths=(128,) * 3),
+    "WN 32x32 rectified": lambda: tm.WideNorm(DIM, components=32, width=32),
+    "WN 32x32 paper": lambda: tm.WideNorm(DIM, components=32, width=32, form="paper"),
+    "WN 32x32 symmetric": lambda: tm.WideNorm(DIM, components=32, width=32, symmetric=True),
+    "MRN": lambda: tm.ResidualMetric(DIM),
+    "WN 32x32, concave": lambda: tm.NeuralMetric(tm.WideNorm(DIM, components=32, width=32)),
+    "DN 3x128, concave": lambda: tm.NeuralMetric(tm.DeepNorm(DIM, widths=(128,) * 3)),
+    "recommended": lambda: tm.recommended(DIM, symmetric=False),
+    "tolls, WN 32x32": lambda: tm.TollMetric(tm.WideNorm(DIM - 2, components=32, width=32)),
+    "Randers (no fused pass)": lambda: tm.RandersMetric(DIM),
+}
 
 
-def make_step(
-    model: nn.Module, *, fused: bool, after: Callable[[], None] = lambda: None, compile_mode: str | None = None
-) -> Callable[[], None]:
-    """Build one training step on a fixed random batch.
+def run(batches: tuple[int, ...] = (256, 1024), budget: float = 120.0) -> dict[str, dict[str, float]]:
+    """Measure a step of each head, each way.
 
     Args:
-        model: what is trained.
-        fused: whether Adam is fused.
-        after: called after each step.
-        compile_mode: mode of `torch.compile`; None does not compile.
-    """
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=fused)
-    x, y, target = torch.randn(BATCH, DIM), torch.randn(BATCH, DIM), torch.rand(BATCH)
-
-    def loss(x: Tensor, y: Tensor) -> Tensor:
-        return (model(x, y) - target).square().mean()
-
-    call = loss if compile_mode is None else torch.compile(loss, fullgraph=True, mode=compile_mode)
-
-    def run() -> None:
-        optimizer.zero_grad(set_to_none=True)
-        call(x, y).backward()
-        optimizer.step()
-        after()
-
-    return run
-
-
-def run(budget: float = 30.0) -> dict[str, float]:
-    """Measure a step, each way.
-
-    Args:
-        budget: seconds to measure.
+        batches: pairs per step.
+        budget: seconds for all of them together, without the time to compile.
 
     Returns:
-        Seconds by way, the reference first.
+        Seconds by way, for each head and batch.
     """
-    torch.manual_seed(0)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    keep_freed_memory()  # as `fit` does
+    try:
+        share = budget / len(batches) / len(HEADS)
+        return {f"{name}, batch {batch}": _measure(name, batch, share) for batch in batches for name in HEADS}
+    finally:
+        torch.set_num_threads(threads)
 
-    def ours() -> tm.Siamese:
-        norm = tm.DeepNorm(WIDTH, widths=(WIDTH,) * DEPTH)
-        return tm.Siamese(make_encoder(), tm.NeuralMetric(norm, concave_units=UNITS))
 
-    reference = Reference()
-    ways = {
-        "reference: eager, clipped, unfused Adam": make_step(reference, fused=False, after=reference.clip),
-        "ours: eager, unfused Adam": make_step(ours(), fused=False),
-        "ours: eager, fused Adam": make_step(ours(), fused=True),
-        "ours: compiled, fused Adam": make_step(ours(), fused=True, compile_mode="default"),
-        "ours: compiled with max-autotune, fused Adam": make_step(
-            ours(), fused=True, compile_mode="max-autotune-no-cudagraphs"
-        ),
-    }
+def _measure(name: str, batch: int, budget: float) -> dict[str, float]:
+    ways = {STRAIGHTFORWARD: _straightforward(_model(name), batch), EAGER: _ours(name, batch, compiled=False)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compiled = _ours(name, batch, compiled=True)
+    if not any("training runs uncompiled" in str(warning.message) for warning in caught):
+        ways[COMPILED] = compiled
+    theirs = _torchqmet(name)
+    if theirs is not None:
+        encoder = _encoder()
+        ways[TORCHQMET] = _plain_step(nn.ModuleList([encoder, theirs]), batch, encoder, theirs, fused_adam=True)
     for way in ways.values():
-        way()  # compiles
-    return best_seconds(ways, budget=budget, rounds=1000)
+        for _ in range(3):
+            way()  # compiles
+    return best_seconds(ways, budget=budget, rounds=1000, processor=True)
 
 
-def show(seconds: dict[str, float], console: Console) -> None:
+def _encoder() -> tm.MLP:
+    torch.manual_seed(0)
+    return tm.MLP(FEATURES, DIM, widths=(128, 128))
+
+
+def _model(name: str) -> tm.Siamese:
+    return tm.Siamese(_encoder(), HEADS[name]())
+
+
+def _data(batch: int) -> tuple[Tensor, Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    objects = torch.randn(OBJECTS, FEATURES, generator=generator)
+    pairs = torch.randint(OBJECTS, (BATCHES * batch, 2), generator=generator)
+    return objects, pairs, torch.rand(len(pairs), generator=generator) + 0.1
+
+
+def _ours(name: str, batch: int, *, compiled: bool) -> Callable[[], object]:
+    """A step as `fit` takes it."""
+    model, (objects, pairs, targets) = _model(name), _data(batch)
+    config = tm.TrainingConfig(epochs=10**6, batch_size=batch, compile=compiled)
+    data, processes = PairData(pairs, targets, objects, model=model), Processes()
+    training = TrainingRun(SingleModel(model, data, config, processes), [data], [], {}, [0], config, processes)
+    return lambda: take_step(training)
+
+
+def _straightforward(model: tm.Siamese, batch: int) -> Callable[[], object]:
+    head = model.head
+    step = _plain_step(model, batch, model.encoder, lambda x, y: head.pool(head.components(x, y)), fused_adam=False)
+
+    def in_plain_torch() -> None:
+        with patch.object(fused, "_has_numba", return_value=False):
+            step()
+
+    return in_plain_torch
+
+
+def _plain_step(
+    module: nn.Module,
+    batch: int,
+    encoder: Callable[[Tensor], Tensor],
+    head: Callable[[Tensor, Tensor], Tensor],
+    *,
+    fused_adam: bool,
+) -> Callable[[], None]:
+    """A step in a few lines of torch: both ends of each pair are encoded."""
+    optimizer = torch.optim.Adam(module.parameters(), lr=1e-3, fused=fused_adam)
+    objects, pairs, targets = _data(batch)
+    position = 0
+
+    def step() -> None:
+        nonlocal position
+        rows = slice(position * batch, (position + 1) * batch)
+        position = (position + 1) % BATCHES
+        start, end = pairs[rows].unbind(1)
+        optimizer.zero_grad(set_to_none=True)
+        predicted = head(encoder(objects[start]), encoder(objects[end]))
+        (predicted - targets[rows]).square().mean().backward()
+        optimizer.step()
+
+    return step
+
+
+def _torchqmet(name: str) -> nn.Module | None:
+    """The same head of torchqmet; None where it has none or is not installed."""
+    if find_spec("torchqmet") is None:
+        return None
+    import torchqmet  # pyright: ignore[reportMissingImports]
+
+    made: dict[str, Callable[[], nn.Module]] = {
+        "IQE": lambda: torchqmet.IQE(DIM, dim_per_component=16),
+        "DN 3x128": lambda: torchqmet.DeepNorm(DIM, 128, 3, "maxrelu", "relu", transforms=()),
+        "DN 3x128, concave": lambda: torchqmet.DeepNorm(DIM, 128, 3, "maxrelu", "relu"),
+        "WN 32x32 paper": lambda: torchqmet.WideNorm(DIM, 32, 32, transforms=()),
+        "WN 32x32 symmetric": lambda: torchqmet.WideNorm(DIM, 32, 32, symmetric=True, transforms=()),
+    }
+    return made[name]() if name in made else None
+
+
+def show(seconds: dict[str, dict[str, float]], console: Console) -> None:
     """Print what `run` has returned."""
-    reference = next(iter(seconds.values()))
-    table = Table(
-        title=f"A training step: Siamese of a {DEPTH}x{WIDTH} MLP and a {DEPTH}x{WIDTH} Deep Norm, batch {BATCH}"
-    )
-    table.add_column("")
-    table.add_column("ms", justify="right")
-    table.add_column("x faster than the reference", justify="right")
-    for name, value in seconds.items():
-        table.add_row(name, f"{1e3 * value:.2f}", f"{reference / value:.2f}")
+    table = Table(title="A training step: a 3x128 encoder below a head; times faster than the straightforward step")
+    table.add_column("head, pairs per step")
+    table.add_column(f"{STRAIGHTFORWARD}, ms", justify="right")
+    others = (EAGER, COMPILED, TORCHQMET)
+    for way in others:
+        table.add_column(way, justify="right")
+    for name, found in seconds.items():
+        reference = found[STRAIGHTFORWARD]
+        ratios = [f"{reference / found[way]:.2f}" if way in found else "" for way in others]
+        if COMPILED not in found:
+            ratios[1] = "not compiled"
+        table.add_row(name, f"{1e3 * reference:.2f}", *ratios)
     console.print(table)

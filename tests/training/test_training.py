@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import nn
 from uphill import model, problem
 
 import trimetric as tm
+from trimetric.training.adam import AdamStep, make_adam
 
 QUICK = tm.TrainingConfig(epochs=4, batch_size=32, learning_rate=1e-2)
 
@@ -119,16 +122,29 @@ def test_bad_settings(field: str, value: object) -> None:
         tm.TrainingConfig(**{field: value})  # type: ignore[arg-type]
 
 
+def smooth() -> tm.Siamese:
+    """A model whose encoder has no fused pass, so that it can be compiled."""
+    return tm.Siamese(tm.MLP(2, 4, widths=(8,), activation="tanh"), tm.WideNorm(4, components=3, width=2))
+
+
 @pytest.mark.filterwarnings("ignore:The .grad attribute")  # torch hides it, but not from a filter that raises
-def test_compiled_training_is_the_same_training() -> None:
+@pytest.mark.parametrize("head", ["fused", "not fused"])
+@pytest.mark.parametrize("ends", [True, False])
+def test_compiled_training_is_the_same_training(head: str, ends: bool) -> None:
+    torch.compiler.reset()
     objects, pairs, targets = problem(12)
-    eager, compiled = model().double(), model().double()
-    settings = {"epochs": 3, "batch_size": 36, "learning_rate": 1e-2}
-    ends = objects[pairs[:, 0]].double(), objects[pairs[:, 1]].double()
-    config = tm.TrainingConfig(**settings, compile=True)  # type: ignore[arg-type]
-    one = tm.fit(eager, ends, targets.double(), config=tm.TrainingConfig(**settings), progress="silent")  # type: ignore[arg-type]
-    other = tm.fit(compiled, ends, targets.double(), config=config, progress="silent")
-    assert [e.loss for e in one.epochs] == pytest.approx([e.loss for e in other.epochs], rel=1e-5)
+    objects, settings, histories = objects.double(), {"epochs": 3, "batch_size": 36, "learning_rate": 1e-2}, []
+    for compiled in (False, True):
+        torch.manual_seed(0)
+        trained = smooth()
+        if head == "not fused":
+            trained = tm.Siamese(trained.encoder, tm.RandersMetric(4))
+        data = (objects[pairs[:, 0]], objects[pairs[:, 1]]) if ends else pairs
+        config = tm.TrainingConfig(**settings, compile=compiled)  # type: ignore[arg-type]
+        table = None if ends else objects
+        history = tm.fit(trained.double(), data, targets.double(), objects=table, config=config, progress="silent")
+        histories.append([epoch.loss for epoch in history.epochs])
+    assert histories[0] == pytest.approx(histories[1], rel=1e-5)
 
 
 def test_without_a_compiler_training_continues_with_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,9 +155,60 @@ def test_without_a_compiler_training_continues_with_one_warning(monkeypatch: pyt
     objects, pairs, targets = problem(12)
     config = tm.TrainingConfig(epochs=2, batch_size=36, compile=True)
     with pytest.warns(RuntimeWarning, match="compiler failed, so training continues without it") as caught:
-        history = tm.fit(model(), pairs, targets, objects=objects, config=config, progress="silent")
+        history = tm.fit(smooth(), pairs, targets, objects=objects, config=config, progress="silent")
     assert len(history.epochs) == 2
     assert len({str(warning.message) for warning in caught}) == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "numba", "reason"),
+    [
+        (lambda: tm.WideNorm(4), True, "the fused passes of this encoder and head are faster on a CPU"),
+        (lambda: tm.recommended(4, symmetric=False), True, "the fused passes of this encoder and head are faster"),
+        (lambda: tm.IntervalQuasimetric(4), False, "an IntervalQuasimetric is slower on a CPU when compiled"),
+    ],
+)
+def test_what_would_be_slower_is_not_compiled(
+    head: Callable[[], tm.Norm | tm.Distance], numba: bool, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unexpected(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(torch, "compile", unexpected)
+    if not numba:
+        monkeypatch.setattr("trimetric.kernels.rows.fused._has_numba", lambda: False)
+    objects, pairs, targets = problem(12)
+    config = tm.TrainingConfig(epochs=1, batch_size=36, compile=True)
+    trained = tm.Siamese(tm.MLP(2, 4, widths=(8,)), head())
+    with pytest.warns(RuntimeWarning, match=f"compile: training runs uncompiled, because {reason}"):
+        tm.fit(trained, pairs, targets, objects=objects, config=config, progress="silent")
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+def test_steps_of_adam_are_those_of_torch(decay: float) -> None:
+    torch.manual_seed(0)
+    ours = [
+        torch.randn(3, 4, requires_grad=True),
+        torch.randn(5, requires_grad=True),
+        torch.randn(2, requires_grad=True),
+    ]
+    theirs = [p.detach().clone().requires_grad_() for p in ours]
+    config = tm.TrainingConfig(weight_decay=decay)
+    step, optimizer = AdamStep(make_adam(ours, config)), make_adam(theirs, config)
+    for i in range(6):
+        step.clear_gradients()
+        optimizer.zero_grad()
+        for parameters in (ours, theirs):
+            used = parameters[:2] if i in (0, 1, 4) else parameters  # one has no gradient at first, and later again
+            sum((i + 1) * p.square().sum() for p in used).backward()  # type: ignore[union-attr]
+        step.optimizer.param_groups[0]["lr"] = optimizer.param_groups[0]["lr"] = 0.1 / (i + 1)
+        step.take()
+        optimizer.step()
+        if i == 3:  # as a checkpoint does
+            for p in ours:
+                step.optimizer.state[p] = {key: value.clone() for key, value in step.optimizer.state[p].items()}
+        for one, other in zip(ours, theirs, strict=True):
+            assert torch.equal(one, other)
 
 
 def test_bfloat16_trains_nearly_as_well() -> None:

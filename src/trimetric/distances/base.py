@@ -201,13 +201,13 @@ class Distance(Pooled, ObjectDistance):
         return in_chunks(lambda x, y: self._between(points, x, y), start, end, size=PAIRS_AT_ONCE)
 
     def _between(self, points: Tensor, start: Tensor, end: Tensor) -> Tensor:
-        # What is computed once per point pays only where there are fewer points than pairs.
-        if len(points) < len(start):
-            return self.pool(self.row_components(points, start, end))
-        return self(points[start], points[end])
+        return self.pool(self.row_components(points, start, end))
 
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
-        """Compute the components for `between_rows`; a part that needs one point only is computed once per point.
+        """Compute the components for `between_rows`.
+
+        By default those of the two ends.  A subclass may compute what needs one point only once per point, which pays
+        where there are fewer points than pairs.
 
         Args:
             points: a table of points.

@@ -77,6 +77,10 @@ class Calibrated(TransformedDistance):
         self.raw_scale.mul_(factor)
         return factor * predictions + offset
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return self.inner.has_fused_rows
+
     def transform(self, components: Float[Tensor, "*batch k"]) -> Float[Tensor, "*batch k"]:
         scaled = self.scale * components
         return scaled + self.shift if self.shifts else scaled

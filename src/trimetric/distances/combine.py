@@ -58,6 +58,14 @@ class WideMetric(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         return self.weight * torch.stack([distance(x, y) for distance in self.distances], dim=-1)
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return all(distance.has_fused_rows for distance in self.distances)
+
+    def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        parts = [distance.between_rows(points, start, end) for distance in self.distances]
+        return self.weight * torch.stack(parts, dim=-1)
+
     def pair_kernel(self) -> PairKernel:
         weight = self.weight
         return stack_kernels(self.distances).then(lambda values: weight * values, floats=self.num_components)

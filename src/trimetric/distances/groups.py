@@ -36,5 +36,8 @@ class Groups:
 
     def split(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k w"]:
         """Arrange the last axis in groups."""
-        padded = F.pad(x, (0, self.padding)) if self.padding else x
-        return padded.unflatten(-1, (self.count, self.width))
+        return self.pad(x).unflatten(-1, (self.count, self.width))
+
+    def pad(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k*w"]:
+        """Fill up the last group with zeros."""
+        return F.pad(x, (0, self.padding)) if self.padding else x

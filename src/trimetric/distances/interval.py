@@ -12,6 +12,7 @@ from trimetric.distances.groups import Groups
 from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.intervals import interval_pairs
 from trimetric.kernels.pairs import PairKernel
+from trimetric.kernels.rows.intervals import paired_intervals, row_intervals
 from trimetric.norms.activations import PoolName
 
 
@@ -46,11 +47,22 @@ class IntervalQuasimetric(Distance):
     def components(
         self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
     ) -> Float[Tensor, "*#batch k"]:
+        lengths = paired_intervals(self.groups.pad(x), self.groups.pad(y), self.groups.count)
+        if lengths is not None:
+            return lengths
         starts, order, ends = torch.broadcast_tensors(*self._sorted(x), self.groups.split(y))
         ends = ends.gather(-1, order)
         reach = _running_maximum(torch.maximum(starts, ends))
         covered = torch.cat([starts[..., :1], reach[..., :-1]], dim=-1)
         return (reach - torch.maximum(covered, starts)).sum(dim=-1)
+
+    @property
+    def has_fused_rows(self) -> bool:
+        return True
+
+    def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        lengths = row_intervals(self.groups.pad(points), start, end, self.groups.count)
+        return super().row_components(points, start, end) if lengths is None else lengths
 
     def pair_kernel(self) -> PairKernel:
         return PairKernel(

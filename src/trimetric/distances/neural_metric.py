@@ -41,6 +41,10 @@ class NeuralMetric(TransformedDistance):
         # Slopes may become 0, so definiteness is not kept; N5 speaks of norms.
         self.axioms = inner.axioms.but(definite=False, homogeneous=False, monotone=False)
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return self.inner.has_fused_rows
+
     def transform(self, components: Float[Tensor, "*batch k"]) -> Float[Tensor, "*batch k"]:
         return self.concave(components)
 

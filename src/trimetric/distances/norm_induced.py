@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn import functional as F
 
 from trimetric._support import checks
 from trimetric.distances.base import Distance
 from trimetric.kernels.close_pairs import recompute_close_pairs
 from trimetric.kernels.pairs import PairKernel
-from trimetric.kernels.uncompiled import uncompiled
+from trimetric.kernels.rows.differences import row_differences
 from trimetric.norms import Norm
 
 
@@ -39,11 +38,17 @@ class NormInduced(Distance):
     ) -> Float[Tensor, "*#batch k"]:
         return self.inner.components(y - x)
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return self.inner.has_fused_rows
+
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        if len(points) >= len(start):  # what is computed once per point pays only where there are fewer of them
+            return self.inner.components(row_differences(points, start, end))
         split = self.inner.linear_split()
         # Far from the origin differences of projections would lose digits; a constant shift has no gradient.
         u = split.linear(points - points.detach().mean(dim=0))
-        return split.components(_row_differences(u, start, end))  # type: ignore[call-arg]
+        return split.components(row_differences(u, start, end))  # type: ignore[call-arg]
 
     def pair_kernel(self) -> PairKernel:
         kernel = self.inner.pair_kernel()
@@ -51,12 +56,6 @@ class NormInduced(Distance):
             return recompute_close_pairs(kernel, self.components, k=self.num_components)
         fused = None if kernel.fused is None else kernel.fused.centered()
         return kernel._replace(project=lambda x, center: kernel.project(x), fused=fused)  # noqa: ARG005
-
-
-@uncompiled  # compiled, the gradient would be added up number by number
-def _row_differences(u: Tensor, start: Tensor, end: Tensor) -> Tensor:
-    # Embedding, because its gradient adds rows up faster than that of indexing.
-    return F.embedding(end, u) - F.embedding(start, u)
 
 
 def as_distance(name: str, value: Norm | Distance) -> Distance:

@@ -9,6 +9,8 @@ from torch import Tensor
 from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
 from trimetric.distances.groups import Groups
+from trimetric.kernels.rows.differences import row_differences
+from trimetric.kernels.rows.residual import residual_components
 from trimetric.norms.activations import PoolName, largest
 
 
@@ -47,8 +49,24 @@ class ResidualMetric(Distance):
     def components(
         self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
     ) -> Float[Tensor, "*#batch k"]:
-        difference = self.groups.split(y - x)
-        first_half = [-(-self.groups.width // 2)]
-        symmetric, asymmetric = (difference,) * 2 if self.shared else difference.tensor_split(first_half, dim=-1)
+        return self._of_difference(y - x)
+
+    @property
+    def has_fused_rows(self) -> bool:
+        return True
+
+    def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        return self._of_difference(row_differences(points, start, end))
+
+    def _of_difference(self, difference: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
+        width, half = self.groups.width, -(-self.groups.width // 2)
+        lengths, excess_from = (width, 0) if self.shared else (half, half)
+        found = residual_components(
+            self.groups.pad(difference), self.groups.count, lengths=lengths, excess_from=excess_from
+        )
+        if found is not None:
+            return found
+        grouped = self.groups.split(difference)
+        symmetric, asymmetric = (grouped,) * 2 if self.shared else grouped.tensor_split([half], dim=-1)
         length = torch.linalg.vector_norm(symmetric, dim=-1)
         return length + largest(asymmetric.relu()) if asymmetric.shape[-1] else length

@@ -12,6 +12,7 @@ from trimetric.distances.batching import OBJECTS_AT_ONCE, distinct_rows, in_chun
 from trimetric.distances.encoder_inputs import explain_unreadable
 from trimetric.distances.norm_induced import as_distance
 from trimetric.kernels.equal_rows import first_equal_row
+from trimetric.kernels.rows.layers import run_layers
 from trimetric.norms import Norm
 
 
@@ -151,7 +152,7 @@ class Siamese(ObjectDistance):
         if torch.compiler.is_compiling():
             return self.encoder(objects)
         try:
-            return self.encoder(objects)
+            return run_layers(self.encoder, objects)
         except (RuntimeError, TypeError, ValueError, IndexError) as error:
             reason = explain_unreadable(name, objects if shown is None else shown, self.encoder)
             if reason is None:

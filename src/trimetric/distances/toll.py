@@ -14,6 +14,7 @@ from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
 from trimetric.kernels.equal_rows import row_keys, zero_at_equal_rows
 from trimetric.kernels.pairs import PairKernel, Projection
+from trimetric.kernels.rows.differences import rows_differ
 from trimetric.norms import Norm
 
 
@@ -98,6 +99,16 @@ class TollMetric(Distance):
         inner = self.inner.components(x[..., : self.inner.dim], y[..., : self.inner.dim])
         differ = (x != y).any(dim=-1, keepdim=True)
         return torch.where(differ, inner + (self.tolls(x)[0] + self.tolls(y)[1]), 0)
+
+    @property
+    def has_fused_rows(self) -> bool:
+        return self.inner.has_fused_rows
+
+    def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        inner = self.inner.row_components(points[:, : self.inner.dim], start, end)
+        departure, arrival = self.tolls(points)
+        differ = rows_differ(points, start, end).unsqueeze(-1)
+        return torch.where(differ, inner + (F.embedding(start, departure) + F.embedding(end, arrival)), 0)
 
     def pair_kernel(self) -> PairKernel:
         inner, seen = self.inner.pair_kernel(), self.inner.dim

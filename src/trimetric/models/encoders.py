@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from trimetric._support import checks
 from trimetric._support.described import Described
+from trimetric.kernels.rows.layers import run_layers
 
 ActivationName = Literal["relu", "gelu", "silu", "tanh"]
 _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "tanh": nn.Tanh}
@@ -108,4 +109,4 @@ class MLP(Described):
         if self.waves:
             angles = [2.0**octave * x for octave in range(self.waves)]
             x = torch.cat([x, *(wave for angle in angles for wave in (angle.sin(), angle.cos()))], dim=-1)
-        return self.layers(x)
+        return run_layers(self.layers, x)

@@ -10,6 +10,8 @@ from torch.nn import functional as F
 
 from trimetric._support import checks
 from trimetric.kernels.fused import Pooling
+from trimetric.kernels.rows.concave import lowest_lines
+from trimetric.kernels.rows.pooling import max_mean
 from trimetric.norms.constraints import nonnegative, raw_of_unit_interval, unit_interval
 
 PoolName = Literal["mean", "max", "maxmean"]
@@ -120,6 +122,9 @@ class MaxMean(nn.Module):
         return unit_interval(self.raw_alpha)
 
     def forward(self, components: Tensor) -> Tensor:
+        pooled = max_mean(components, self.raw_alpha)
+        if pooled is not None:
+            return pooled
         return torch.lerp(components.mean(dim=-1), largest(components), self.alpha)
 
 
@@ -173,6 +178,9 @@ class ConcaveUnits(nn.Module):
         return F.pad(nonnegative(self.raw_offset), (1, 0))
 
     def forward(self, components: Tensor) -> Tensor:
+        lowest = lowest_lines(components, self.raw_slope, self.raw_offset)
+        if lowest is not None:
+            return lowest
         if (torch.is_grad_enabled() or components.numel() <= FEW) and not torch.compiler.is_compiling():
             return torch.addcmul(self.offset, self.slope, components.unsqueeze(-1)).min(dim=-1).values
         # One line at a time: a compiler fuses them, and no tensor is larger than the components.

@@ -14,8 +14,10 @@ from torch.nn import functional as F
 from trimetric._support import checks
 from trimetric.kernels.pairs import LinearSplit, PairKernel, Projection
 from trimetric.kernels.projections import add_product
+from trimetric.kernels.rows import fused
+from trimetric.kernels.rows.deep import deep_units
 from trimetric.kernels.scratch import Scratch
-from trimetric.norms.activations import ActivationName, PoolName, activate_, make_activation, odd_part
+from trimetric.norms.activations import LEAKY_SLOPE, ActivationName, PoolName, activate_, make_activation, odd_part
 from trimetric.norms.base import Norm
 from trimetric.norms.constraints import nonnegative
 
@@ -55,23 +57,40 @@ class DeepNorm(Norm):
         if activation == "maxrelu" and any(size % 2 for size in sizes):
             raise ValueError(f"widths: expected even widths, as activation='maxrelu' pairs units, got {sizes}")
         super().__init__(dim, num_components=sizes[-1], pool=pool)
-        self.widths = sizes
+        self.widths, self.activation = sizes, activation
         self.skip = nn.Parameter(torch.randn(sum(sizes), self.dim) / math.sqrt(self.dim))
         self.hidden = nn.ModuleList(
             NonNegativeLinear(fan_in, fan_out) for fan_in, fan_out in zip(self.widths, self.widths[1:], strict=False)
         )
         self.activations = nn.ModuleList(make_activation(activation, width) for width in self.widths[:-1])
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return True
+
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
-        return self._from_skips(self._skips(x))
+        units = self._fused_units(x, self.skip)
+        return self._from_skips(self._skips(x)) if units is None else units
 
     def _skips(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch u"]:
         """The products U_i x of all layers."""
         return F.linear(x, self.skip)
 
     def _from_skips(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
+        units = self._fused_units(u, None)
+        if units is not None:
+            return units
         first, *rest = u.split(self.widths, dim=-1)
         return self._from_layer(0, first, rest)
+
+    def _fused_units(self, x: Tensor, skip: Tensor | None) -> Tensor | None:
+        """The components of vectors, or of their skips, in one step of autograd; None where it cannot be."""
+        if x.ndim != 2 or torch.compiler.is_compiling() or fused.has_hooks(*self.hidden, *self.activations):
+            return None
+        weights = [linear.raw_weight for linear in self.hidden]
+        if self.activation == "maxrelu":
+            return deep_units(x, skip, self.widths, None, weights, [own.raw_mix for own in self.activations])  # pyright: ignore[reportArgumentType]
+        return deep_units(x, skip, self.widths, LEAKY_SLOPE if self.activation == "leaky_relu" else 0.0, weights, [])
 
     def _from_layer(self, layer: int, unit: Tensor, skips: Sequence[Tensor]) -> Tensor:
         for linear, activation, skip in zip(self.hidden[layer:], self.activations[layer:], skips, strict=True):

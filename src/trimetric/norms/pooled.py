@@ -50,6 +50,11 @@ class Pooled(Described):
         raise TypeError(f"{type(self).__name__}: expected a norm or a distance")
 
     @property
+    def has_fused_rows(self) -> bool:
+        """Whether training passes over pairs run in fused loops on a CPU, which compiled code does not beat."""
+        return False
+
+    @property
     def definition_floats(self) -> int:
         """About how many numbers the definition holds at once for each pair."""
         own = 2 * self.dim + 2 * self.num_components

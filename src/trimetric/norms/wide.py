@@ -15,6 +15,8 @@ from trimetric.axioms import Axioms
 from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.pairs import LinearSplit, PairKernel, Projection
 from trimetric.kernels.projections import add_product, euclidean_pairs, rectified_pairs, with_squares
+from trimetric.kernels.rows.group_norms import group_norms, projected_norms
+from trimetric.kernels.rows.orthants import both_signs
 from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
@@ -81,6 +83,10 @@ class WideNorm(Norm):
         """The matrices W_i that the norm uses."""
         return self.pieces.weight
 
+    @property
+    def has_fused_rows(self) -> bool:
+        return True
+
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         return self.pieces(x)
 
@@ -104,7 +110,7 @@ class _Symmetric(nn.Module):
         return nonnegative(self.raw_weight) if self.monotone else self.raw_weight
 
     def forward(self, x: Tensor) -> Tensor:
-        return self._lengths(self._rows(x))
+        return projected_norms(x, self.raw_weight, nonnegative=self.monotone)
 
     def linear_split(self) -> LinearSplit:
         return LinearSplit(self._rows, self._lengths, self.raw_weight.shape[:2].numel())
@@ -133,7 +139,7 @@ class _Rectified(nn.Module):
         self.weight = nn.Parameter(torch.randn(components, width, dim) / math.sqrt(width))
 
     def forward(self, x: Tensor) -> Tensor:
-        return self._lengths(self._rows(x))
+        return projected_norms(x, self.weight, rectified=True)
 
     def linear_split(self) -> LinearSplit:
         return LinearSplit(self._rows, self._lengths, self.weight.shape[:2].numel())
@@ -142,7 +148,7 @@ class _Rectified(nn.Module):
         return _rows(x, self.weight)
 
     def _lengths(self, u: Tensor) -> Tensor:
-        return _group_norms(u.relu(), len(self.weight))
+        return group_norms(u, len(self.weight), rectified=True)
 
     def pair_kernel(self) -> PairKernel:
         scratch, components = Scratch(), len(self.weight)
@@ -173,7 +179,7 @@ class _Orthant(nn.Module):
         return nonnegative(self.raw_weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        return _group_norms(_rows(torch.cat([x, -x], dim=-1).relu(), self.weight), len(self.raw_weight))
+        return projected_norms(both_signs(x), self.raw_weight, nonnegative=True)
 
     def linear_split(self) -> LinearSplit:
         components, width, both = self.raw_weight.shape
@@ -208,7 +214,7 @@ class _Orthant(nn.Module):
 
 
 def _group_norms(rows: Tensor, components: int) -> Tensor:
-    return torch.linalg.vector_norm(rows.unflatten(-1, (components, -1)), dim=-1)
+    return group_norms(rows, components, rectified=False)
 
 
 def _rows(x: Tensor, weight: Float[Tensor, "k w in"]) -> Float[Tensor, "*batch k*w"]:

@@ -1,12 +1,76 @@
-"""`torch.compile` where it works, the plain function with one warning where it does not."""
+"""`torch.compile` where it works and pays, the plain function with one warning where it does not."""
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor, nn
+
+from trimetric.distances import IntervalQuasimetric, ObjectDistance, Siamese
+from trimetric.kernels.rows import fused as fused_passes
+from trimetric.kernels.rows.layers import is_relu_network
+from trimetric.models.encoders import MLP
+
+Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def compile_where_it_pays(model: ObjectDistance, *, fused: bool) -> tuple[ObjectDistance, Wrapper | None]:
+    """Decide which parts of a model are compiled, so that compiled training is never slower than the plain one.
+
+    On a CPU the fused passes of many heads and of networks of linear layers with relu are faster than compiled code
+    (`python -m benchmarks step`); only an encoder that has none is compiled below such a head.  The running maximum of
+    an `IntervalQuasimetric` is slower when compiled for a CPU.
+
+    Args:
+        model: what is trained.
+        fused: whether the passes may be fused, which they are at full precision.
+
+    Returns:
+        The model to call, which shares its parameters with the given one, and what to put around the call; None for
+        nothing.
+    """
+    first = next(iter(model.parameters()), None)
+    like = torch.empty(0) if first is None else first
+    if fused and fused_passes.available(like) and model.head.has_fused_rows and model.factors_through_points:
+        if not isinstance(model, Siamese) or _has_fused_pass(model.encoder):
+            _warn("the fused passes of this encoder and head are faster on a CPU than compiled code")
+            return model, None
+        return _with_compiled_encoder(model), None
+    if like.device.type == "cpu" and any(isinstance(module, IntervalQuasimetric) for module in model.modules()):
+        _warn("an IntervalQuasimetric is slower on a CPU when compiled")
+        return model, None
+    return model, CompiledOrEager
+
+
+def _has_fused_pass(encoder: nn.Module) -> bool:
+    return isinstance(encoder, nn.Embedding) or is_relu_network(encoder.layers if isinstance(encoder, MLP) else encoder)
+
+
+def _with_compiled_encoder(model: Siamese) -> Siamese:
+    """The same model, with the same parameters, that calls its encoder through a compiler."""
+    twin = copy.copy(model)
+    twin._modules = dict(model._modules)
+    twin.encoder = _Compiled(model.encoder)
+    return twin
+
+
+def _warn(reason: str) -> None:
+    warnings.warn(f"compile: training runs uncompiled, because {reason}", RuntimeWarning, stacklevel=4)
+
+
+class _Compiled(nn.Module):
+    """A module that is called through a compiler."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.call = CompiledOrEager(module)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.call(x)
 
 
 class CompiledOrEager:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from trimetric._support.interruption import deferred_signals
+from trimetric._support.memory import keep_freed_memory
 from trimetric._support.progress import Shown, TrainingProgress
 from trimetric.training.checkpoints import restore_run, save_run
 from trimetric.training.config import Epoch, History
@@ -34,6 +35,7 @@ def train(
     """
     if file is not None and file.exists():
         restore_run(run, file)
+    keep_freed_memory()
     saved = time.monotonic()
     writes = file is not None and run.processes.first
     silent = progress == "silent" or not run.processes.first
@@ -74,19 +76,24 @@ def take_step(run: TrainingRun) -> list[Epoch] | None:
     run.trainee.set_training(True)
     run.trainee.set_progress(run.progress)
 
-    run.optimizer.zero_grad(set_to_none=True)
+    run.optimizer_step.clear_gradients()
     losses = run.trainee.losses(batches)
-    losses.sum().backward()
+    (losses if len(losses) == 1 else losses.sum()).backward()
     if run.config.clip_norm is not None:
         run.trainee.clip(run.config.clip_norm)
-    run.optimizer.step()
+    run.optimizer_step.take()
 
     _update_average(run)
-    mean = run.processes.sum(losses.detach().double().cpu()) / run.processes.size
-    run.loss_sums += mean * len(batches[0])
+    run.loss_sums.add_(_mean_of_processes(run, losses.detach()), alpha=len(batches[0]))
     run.position += 1
     run.seconds += time.perf_counter() - start
     return _end_epoch(run, epoch, rate) if i + 1 == run.steps_per_epoch else None
+
+
+def _mean_of_processes(run: TrainingRun, losses: Tensor) -> Tensor:
+    if run.processes.size == 1:
+        return losses.cpu()
+    return run.processes.sum(losses.double().cpu()) / run.processes.size
 
 
 def _begin_epoch(run: TrainingRun, epoch: int) -> None:

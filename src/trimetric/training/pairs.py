@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from trimetric._support import checks
 from trimetric.distances import ObjectDistance
 from trimetric.distances.batching import PAIRS_AT_ONCE, distinct_rows, in_chunks
+from trimetric.kernels.rows.distinct import RowNumbers, numbers_in_machine_code
 
 ArrayOrTensor = Tensor | np.ndarray
 # Either indices (n, 2) into objects, or the two ends themselves.
@@ -76,10 +77,22 @@ class PairData:
         """
         wrap = wrap or (lambda function: function)
         if isinstance(self.pairs, Tensor):
-            pairs, between = self.pairs, wrap(model.between_rows)
-            return lambda batch: between(*distinct_rows(self.objects, *pairs[batch].unbind(1)))
+            between, rows_of = wrap(model.between_rows), self._rows_of(self.pairs)
+            return lambda batch: between(*rows_of(batch))
         (x, y), network = self.pairs, wrap(model)
         return lambda batch: in_chunks(lambda rows: network(x[rows], y[rows]), batch, size=PAIRS_AT_ONCE)
+
+    def _rows_of(self, pairs: Tensor) -> Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]:
+        """The function from row numbers to the distinct objects of these pairs, and the two ends of each."""
+        objects, numbers = self.objects, RowNumbers(pairs)
+
+        def rows_of(batch: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+            if not numbers_in_machine_code(pairs):
+                return distinct_rows(objects, *pairs[batch].unbind(1))
+            rows, start, end = numbers.of_batch(batch)
+            return rows if objects is None else objects.index_select(0, rows), start, end
+
+        return rows_of
 
     def fingerprint(self) -> str:
         """Tells whether a checkpoint belongs to the same data."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from trimetric.training.adam import AdamStep, make_adam
 from trimetric.training.config import History, TrainingConfig
 from trimetric.training.pairs import PairData
 from trimetric.training.processes import Processes
@@ -51,10 +52,8 @@ class TrainingRun:
         self.seeds, self.config, self.processes = seeds, config, processes
         self.teachers, self.probes, self.loss = teachers, probes, loss
         self.schedule = make_schedule(config.schedule)
-        adam = torch.optim.AdamW if config.weight_decay else torch.optim.Adam
-        self.optimizer = adam(
-            trainee.parameters.values(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
-        )
+        self.optimizer = make_adam(trainee.parameters.values(), config)
+        self.optimizer_step = AdamStep(self.optimizer)
         self.teacher_weights = self._copy_of_weights() if teachers else {}
         self.average = self._copy_of_weights() if config.average else {}
         self.best: dict[str, Tensor] = {}

@@ -22,7 +22,8 @@ class StackedModels(Trainee):
     def __init__(self, models: Sequence[ObjectDistance], data: Sequence[PairData], config: TrainingConfig) -> None:
         self.models, self.data = models, _StackedPairs(data)
         self.config = config
-        self.pairs_at_once = max(1, PAIRS_AT_ONCE // len(models))  # all members measure theirs together
+        # All members measure theirs together; a call costs more than that of one model, so there are fewer of them.
+        self.pairs_at_once = max(1, 4 * PAIRS_AT_ONCE // len(models))
         for model in models:
             model.train()
         stacked, self.buffers = stack_module_state(list(models))  # type: ignore[arg-type]

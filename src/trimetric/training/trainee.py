@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from trimetric.distances import Calibrated, ObjectDistance
-from trimetric.training.compilation import CompiledOrEager
+from trimetric.kernels.rows.errors import sum_of_squares
+from trimetric.training.compilation import compile_where_it_pays
 from trimetric.training.config import TrainingConfig
 from trimetric.training.losses import LOSSES, CustomLoss
 from trimetric.training.pairs import PairData
@@ -103,7 +104,7 @@ class SingleModel(Trainee):
         """Such as the weight of a pooling that is not used; looking for them in each step takes time."""
         self.model.eval()
         with torch.random.fork_rng(devices=[]):
-            loss = self.objective(torch.arange(1))
+            loss = self.objective(torch.arange(1), 1.0)
         found = torch.autograd.grad(loss, list(self.parameters.values()), allow_unused=True)
         return any(gradient is None for gradient in found)
 
@@ -112,7 +113,8 @@ class SingleModel(Trainee):
 
     def losses(self, batches: Sequence[Tensor]) -> Tensor:
         (batch,) = batches
-        return (self.objective(self.processes.share(batch)) * self.processes.size / len(batch)).reshape(1)
+        share = batch if self.processes.size == 1 else self.processes.share(batch)
+        return self.objective(share, self.processes.size / len(batch))
 
     def errors(self, data: Sequence[PairData]) -> list[float]:
         (own,) = data
@@ -146,23 +148,31 @@ class SingleModel(Trainee):
 
 
 class _Objective(nn.Module):
-    """The summed loss of pairs, as one call, for the processes to meet in its gradients."""
+    """A factor times the summed loss of pairs, `(1,)`, as one call, for the processes to meet in its gradients."""
 
     def __init__(self, model: ObjectDistance, data: PairData, config: TrainingConfig, loss: CustomLoss | None) -> None:
         super().__init__()
         self.model, self.targets = model, data.targets
         self.config, self.custom_loss, self.progress = config, loss, 0.0
-        self.predict = data.predictor(model, CompiledOrEager if config.compile else None)
         self.precision = torch.bfloat16 if config.precision == "bfloat16" else None
+        if config.compile:
+            self.predict = data.predictor(*compile_where_it_pays(model, fused=self.precision is None))
+        else:
+            self.predict = data.predictor(model)
 
-    def forward(self, batch: Tensor) -> Tensor:
+    def forward(self, batch: Tensor, factor: float) -> Tensor:
         targets = self.targets[batch]
-        with torch.autocast(targets.device.type, dtype=self.precision, enabled=self.precision is not None):
+        if self.precision is None:
             predicted = self.predict(batch)
+        else:
+            with torch.autocast(targets.device.type, dtype=self.precision):
+                predicted = self.predict(batch)
         predicted = predicted.to(targets.dtype)
         if self.custom_loss is not None:
-            return self.custom_loss.of(predicted, targets, self.progress).sum()
-        return LOSSES[self.config.loss](predicted, targets, self.config).sum()
+            return self.custom_loss.of(predicted, targets, self.progress).sum().reshape(1) * factor
+        if self.config.loss == "squared":
+            return sum_of_squares(predicted, targets, factor)
+        return LOSSES[self.config.loss](predicted, targets, self.config).sum().reshape(1) * factor
 
 
 def squared_errors(predicted: Tensor, targets: Tensor) -> Tensor:
