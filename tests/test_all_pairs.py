@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 import trimetric as tm
 from benchmarks.memory import peak_bytes
+from trimetric.distances import fusing
 from trimetric.kernels import projections
 
 DIM = zoo.DIM
@@ -161,6 +162,7 @@ def test_backward_memory_is_bounded(norm: tm.Norm) -> None:
 def test_rectified_loops_equal_the_definition(
     monkeypatch: pytest.MonkeyPatch, machine_code: bool, threads: int, width: int
 ) -> None:
+    monkeypatch.setattr(fusing, "can_fuse", lambda *_: False)  # tests/kernels/test_fused.py tests the fused ones
     if machine_code:
         pytest.importorskip("numba")
     else:
