@@ -54,8 +54,8 @@ def inputs_of(reader: nn.Module, *, guess: bool = False) -> ObjectNumbers | Feat
         True
     """
     layer = reader
-    while isinstance(layer, nn.Sequential) and len(layer):
-        layer = layer[0]
+    while (isinstance(layer, nn.Sequential) and len(layer)) or hasattr(layer, "first_reader"):
+        layer = layer[0] if isinstance(layer, nn.Sequential) else layer.first_reader
     found = _read_by(layer)
     if found is not None or not guess:
         return found

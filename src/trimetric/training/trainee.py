@@ -150,7 +150,7 @@ class _Objective(nn.Module):
 
     def __init__(self, model: ObjectDistance, data: PairData, config: TrainingConfig, loss: CustomLoss | None) -> None:
         super().__init__()
-        self.model, self.targets = model, data.targets
+        self.model, self.targets, self.weights = model, data.targets, data.weights
         self.config, self.custom_loss, self.progress = config, loss, 0.0
         self.predict = data.predictor(model, CompiledOrEager if config.compile else None)
         self.precision = torch.bfloat16 if config.precision == "bfloat16" else None
@@ -161,8 +161,10 @@ class _Objective(nn.Module):
             predicted = self.predict(batch)
         predicted = predicted.to(targets.dtype)
         if self.custom_loss is not None:
-            return self.custom_loss.of(predicted, targets, self.progress).sum()
-        return LOSSES[self.config.loss](predicted, targets, self.config).sum()
+            losses = self.custom_loss.of(predicted, targets, self.progress)
+        else:
+            losses = LOSSES[self.config.loss](predicted, targets, self.config)
+        return losses.sum() if self.weights is None else (losses * self.weights[batch]).sum()
 
 
 def squared_errors(predicted: Tensor, targets: Tensor) -> Tensor:

@@ -1,0 +1,268 @@
+"""Any function becomes a metric: a base is trained to run below it, and a corridor does the rest."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from trimetric._audit import audit
+from trimetric._support import checks
+from trimetric._support.progress import Shown
+from trimetric.distances import (
+    Calibrated,
+    CorridorMetric,
+    IntervalQuasimetric,
+    ObjectDistance,
+    Siamese,
+    SymmetrizedMetric,
+    TollMetric,
+    ensemble,
+    join,
+)
+from trimetric.models.encoders import MLP
+from trimetric.training.arguments import check_model, pair_data
+from trimetric.training.config import History
+from trimetric.training.distilling import DistillationConfig, Function, asked_functions, mean_answers, teach
+from trimetric.training.losses import CustomLoss
+from trimetric.training.metrize_report import MetrizeReport, describe_change
+from trimetric.training.pairs import ArrayOrTensor
+
+AUDITED, JUDGED = 200, 10_000
+"""objects of the audits, and random pairs of the report"""
+FIRST_FLOOR = 0.12
+"""of the mean value: the floor that the base is trained for where none is given"""
+FLOORS = (0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0, 1.125, 1.25, 1.5, 1.75, 2.0)
+"""multiples of it that are tried afterwards"""
+DIM = 128
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Metrized:
+    """What `metrize` returns.
+
+    Attributes:
+        distance: a `Siamese` or a `CorridorMetric` that keeps the triangle inequality and reads the same objects.
+        base: the quasimetric below the function.
+        report: what became of the function.
+        history: of the training of the base; None where it was not trained.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> config = tm.DistillationConfig(steps=50, batch_size=64)
+        >>> def squared(x, y):
+        ...     return 1 + (y - x).square().sum(-1)
+        >>> result = tm.metrize(squared, torch.rand(30, 2), floor=1.0, config=config, progress="silent")
+        >>> result.distance.axioms.triangle
+        True
+    """
+
+    distance: ObjectDistance
+    base: ObjectDistance
+    report: MetrizeReport
+    history: History | None
+
+
+def metrize(
+    f: Function | Sequence[Function],
+    objects: ArrayOrTensor,
+    *,
+    base: ObjectDistance | None = None,
+    train_base: bool = True,
+    floor: float | Literal["auto"] = "auto",
+    pairs: Int[Tensor, "n 2"] | np.ndarray | None = None,
+    targets: Float[Tensor, " n"] | np.ndarray | None = None,
+    symmetric: bool = False,
+    pull: float = 0.1,
+    config: DistillationConfig | None = None,
+    checkpoint: Path | str | None = None,
+    progress: Shown = "auto",
+) -> Metrized:
+    """Turn any function of two objects into a distance that keeps the triangle inequality.
+
+    Trains a quasimetric B to run near f, on fresh pairs of the objects, and keeps f in the corridor from B + c to
+    B + 2c (`CorridorMetric`).  The result equals f wherever f lies in the corridor.  Its price is the floor: no two
+    different objects are closer than c.  `distil` makes a metric without a floor, at some loss of accuracy.
+
+    The guarantee holds for all objects of the kind, not only for those given here; how well B follows f is known for
+    these only.
+
+    Args:
+        f: a model, or any function from two tensors `(n, dim)` to n numbers; or several, whose mean is used.
+        objects: examples of what f reads, one row each.
+        base: B: a `Siamese` or a distance that promises the triangle inequality, with a `Calibrated` head where its
+            scale is to be set; by default intervals with tolls on an `MLP` of three layers.  It is trained in place.
+        train_base: whether to train the base; False for one that is trained already.
+        floor: c, or "auto": 12 % of the mean of f while the base is trained, then the multiple of that which changes f
+            least, or fits the targets best.
+        pairs: indices `(n, 2)` into `objects` of pairs with known distances, for the report and the floor.
+        targets: their distances.  Every second of these pairs chooses the floor; the errors are those of the others.
+        symmetric: whether d(x, y) = d(y, x) must hold: f is then averaged over both directions.
+        pull: how strongly the base is drawn to the middle of the corridor, beside being kept from leaving f outside.
+        config: how to train the base.
+        checkpoint: a file to keep the state of the training in, as in `fit`.
+        progress: "silent" prints nothing.
+
+    Returns:
+        The distance and a report.  What the report warns of is also raised as a warning.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> _ = torch.manual_seed(0)
+        >>> places = torch.rand(60, 2)
+        >>> def minutes(x, y):  # of a trip: no metric, as long trips use the motorway
+        ...     return 5 + 10 * (y - x).norm(dim=-1) ** 1.5
+        >>> config = tm.DistillationConfig(steps=300, batch_size=256)
+        >>> result = tm.metrize(minutes, places, config=config, progress="silent")
+        >>> result.report.audit_of_f.triangle_defect > 0.1, result.report.audit.triangle_defect
+        (True, 0.0)
+    """
+    table = checks.as_tensor("objects", objects, base if base is not None else f)
+    members = asked_functions(f, table)
+    symmetric = checks.boolean("symmetric", symmetric)
+    checks.finite_number("pull", pull, at_least=0)
+    config = config or DistillationConfig()
+    if base is not None:
+        check_model("base", base) if train_base else checks.instance("base", base, ObjectDistance)
+    elif not train_base:
+        raise ValueError("train_base: expected True without a base, got False")
+    if floor != "auto":
+        checks.finite_number("floor", floor, at_least=0)
+    if (pairs is None) != (targets is None):
+        raise ValueError("pairs, targets: expected both or none, got one of them")
+    own = base if base is not None else default_base(table, symmetric=symmetric, seed=config.seed)
+    labelled = None if pairs is None else pair_data("pairs, targets", (pairs, targets), table, own)
+    ends = _random_pairs(len(table), seed=config.seed)
+    values = mean_answers(members, table, ends, symmetric=symmetric)
+    first = _first_floor(values) if floor == "auto" else float(floor)
+
+    history = None
+    if train_base:
+        history = teach(
+            members,
+            own,
+            table,
+            symmetric=symmetric,
+            config=config,
+            checkpoint=checkpoint,
+            progress=progress,
+            shift=-1.5 * first,
+            loss=corridor_loss(first, pull),
+        )
+    chosen, judged = None, None
+    if labelled is not None:
+        known = mean_answers(members, table, labelled.pairs, symmetric=symmetric)  # type: ignore[arg-type]
+        below = mean_answers([own], table, labelled.pairs, symmetric=False)  # type: ignore[arg-type]
+        chosen = [part[0::2] for part in (known, below, labelled.targets)]
+        judged = [part[1::2] for part in (known, below, labelled.targets)]
+    under = mean_answers([own], table, ends, symmetric=False)
+    floor = _best_floor(*(chosen or (values, under, values)), first) if floor == "auto" else first
+
+    mean = members[0] if len(members) == 1 and not symmetric else ensemble(members, symmetric=symmetric)
+    distance = corridor(mean, own, floor).eval()
+    some = table[torch.randperm(len(table), generator=torch.Generator().manual_seed(config.seed))[:AUDITED]]
+    report = describe_change(
+        values,
+        _clamped(values, under, floor),
+        floor=floor,
+        audits=(audit(mean, some), audit(distance, some)),
+        judged=None if judged is None else (judged[2], judged[0], _clamped(judged[0], judged[1], floor)),
+    )
+    for text in report.warnings:
+        warnings.warn(f"metrize: {text}", stacklevel=2)
+    return Metrized(distance=distance, base=own, report=report, history=history)
+
+
+def corridor(f: ObjectDistance, base: ObjectDistance, floor: float) -> ObjectDistance:
+    """Keep a function above a base, for any two networks that read the same objects.
+
+    Args:
+        f: any model.
+        base: one that promises the triangle inequality.
+        floor: c, see `CorridorMetric`.
+
+    Returns:
+        A `Siamese` where one of the two has an encoder, otherwise a `CorridorMetric`.
+    """
+    encoder, (upper, lower) = join([f, base])
+    head = CorridorMetric(upper, base=lower, floor=floor)
+    return head if encoder is None else Siamese(encoder, head)
+
+
+def corridor_loss(floor: float, pull: float) -> CustomLoss:
+    """Make the loss of a base: 0 where f is in the middle of the corridor, large where f is outside.
+
+    Predictions are those of B, and targets the values of f - 1.5 c.
+
+    Args:
+        floor: c.
+        pull: weight of the squared distance to the middle, beside that to the corridor.
+    """
+
+    def loss(predictions: Tensor, targets: Tensor, _: float) -> Tensor:
+        off = predictions - targets
+        return (off.abs() - floor / 2).relu().square() + pull * off.square()
+
+    return CustomLoss(loss, f"corridor of floor {floor!r}, pull {pull!r}")
+
+
+def default_base(objects: Tensor, *, symmetric: bool, seed: int) -> Siamese:
+    """Build an untrained base for objects: intervals with tolls, on features or on numbers of objects.
+
+    Args:
+        objects: a matrix of features, or a vector of numbers.
+        symmetric: whether it must be symmetric.
+        seed: of the weights.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        intervals = IntervalQuasimetric(DIM)
+        head = Calibrated(TollMetric(SymmetrizedMetric(intervals) if symmetric else intervals))
+        if not objects.is_floating_point() and objects.ndim == 1:
+            points = nn.Embedding(int(objects.max()) + 1, head.dim)
+            nn.init.normal_(points.weight, std=DIM**-0.5)
+            return Siamese(points, head).to(objects.device)
+        if objects.ndim != 2 or not objects.is_floating_point():
+            raise ValueError(
+                f"objects: expected a matrix of features, or give a base that reads them, got shape "
+                f"{tuple(objects.shape)} and dtype {objects.dtype}"
+            )
+        encoder = MLP(objects.shape[1], head.dim, widths=(128, 128), activation="silu")
+        encoder = encoder.to(objects)
+        encoder.standardize.measure(objects)
+        return Siamese(encoder, head.to(objects))
+
+
+def _clamped(values: Tensor, base: Tensor, floor: float) -> Tensor:
+    return torch.minimum(torch.maximum(values, base + floor), base + 2 * floor)
+
+
+def _random_pairs(count: int, *, seed: int) -> Int[Tensor, "n 2"]:
+    if count < 2:
+        raise ValueError(f"objects: expected at least two, got {count}")
+    generator = torch.Generator().manual_seed(seed + 1_000_003)
+    start = torch.randint(count, (JUDGED,), generator=generator)
+    return torch.stack([start, (start + torch.randint(1, count, (JUDGED,), generator=generator)) % count], dim=1)
+
+
+def _first_floor(values: Tensor) -> float:
+    mean = float(values.mean())
+    if not np.isfinite(mean) or mean <= 0:
+        raise ValueError(f"f: expected values that are positive and finite on average, got a mean of {mean:.4g}")
+    return FIRST_FLOOR * mean
+
+
+def _best_floor(values: Tensor, base: Tensor, wanted: Tensor, first: float) -> float:
+    """The multiple of `first` whose corridor is nearest to what is wanted."""
+    errors = {
+        scale * first: float((_clamped(values, base, scale * first) - wanted).double().square().mean())
+        for scale in FLOORS
+    }
+    return min(errors, key=lambda floor: (errors[floor], floor))
