@@ -150,12 +150,11 @@ class GraphsMetrize(Experiment[Cell]):
                 below.append(metric.value < tuned.value)
         if not near:
             return {}
-        return {
-            "table_graph_metrize": find(
-                check("corridor within 3 % of the same network without a guarantee", near, "graphs"),
-                check("corridor below the tuned MLP of before", below, "graphs"),
-            )
-        }
+        found = find(
+            check("corridor within 3 % of the same network without a guarantee", near, "graphs"),
+            check("corridor below the tuned MLP of before", below, "graphs"),
+        )
+        return {} if found is None else {"table_graph_metrize": found}
 
 
 def _error(rows: list[Row], graph: str, method: str, metric: str = "mse") -> Measured | None:

@@ -150,7 +150,7 @@ def _distilled(data: Data, cell: Cell, objects: Tensor, members: list[tm.Siamese
 
 
 def _joint(data: Data, cell: Cell, objects: Tensor) -> ObjectDistance:
-    """One MLP and a base, trained together on the labelled pairs, in a corridor of a fixed floor."""
+    """One MLP and a base, trained together on the labeled pairs, in a corridor of a fixed floor."""
     upper = _model("MLP", cell, objects, MEMBER_DEPTH, cell.seed)
     lower = _model(cell.head, cell, objects, BASE_DEPTH, cell.seed)
     pairs, targets = data.pairs(data.sample.training_rows(cell.pairs))

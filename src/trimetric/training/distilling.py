@@ -31,8 +31,8 @@ class DistillationConfig:
     Args:
         steps: the number of steps; rounded up to whole epochs of 50.
         batch_size: fresh pairs without labels per step.
-        labelled: labelled pairs per step, where there are any.
-        labelled_weight: what the mean loss of the labelled pairs counts, that of the others being 1.
+        labeled: labeled pairs per step, where there are any.
+        labeled_weight: what the mean loss of the labeled pairs counts, that of the others being 1.
         learning_rate: of AdamW, decaying to 0 along a cosine.
         weight_decay: of AdamW.
         average: the decay of an exponential average of the weights; None for no average.
@@ -47,8 +47,8 @@ class DistillationConfig:
 
     steps: int = 3000
     batch_size: int = 1024
-    labelled: int = 256
-    labelled_weight: float = 1.0
+    labeled: int = 256
+    labeled_weight: float = 1.0
     learning_rate: float = 2e-3
     weight_decay: float = 0.1
     average: float | None = None
@@ -58,8 +58,8 @@ class DistillationConfig:
     def __post_init__(self) -> None:
         checks.positive_int("steps", self.steps)
         checks.positive_int("batch_size", self.batch_size)
-        checks.positive_int("labelled", self.labelled)
-        checks.finite_number("labelled_weight", self.labelled_weight, above=0)
+        checks.positive_int("labeled", self.labeled)
+        checks.finite_number("labeled_weight", self.labeled_weight, above=0)
 
     @property
     def epochs(self) -> int:
@@ -100,7 +100,7 @@ def distil(
 ) -> History:
     """Train a student to agree with a function on fresh pairs of objects, without labels.
 
-    A metric that learns from labelled pairs sees each of them many times.  A teacher that knows all pairs gives as many
+    A metric that learns from labeled pairs sees each of them many times.  A teacher that knows all pairs gives as many
     as you like: every step draws new ones.  The student keeps what it promises, and has no floor (see `metrize`).
 
     An interrupted run resumes from its checkpoint and ends with the same weights, bit for bit, as in `fit`, as long as
@@ -139,17 +139,17 @@ def distil(
     check_model("student", student)
     table = checks.as_tensor("objects", objects, student)
     teachers = asked_functions(f, table)
-    labelled = None
+    labeled = None
     if (pairs is None) != (targets is None):
         raise ValueError("pairs, targets: expected both or none, got one of them")
     if pairs is not None:
-        labelled = pair_data("pairs, targets", (pairs, targets), table, student)
+        labeled = pair_data("pairs, targets", (pairs, targets), table, student)
     held_out = [] if validation is None else [pair_data("validation", validation, table, student)]
     return teach(
         teachers,
         student,
         table,
-        labelled=labelled,
+        labeled=labeled,
         held_out=held_out,
         symmetric=checks.boolean("symmetric", symmetric),
         config=config or DistillationConfig(),
@@ -168,7 +168,7 @@ def teach(
     config: DistillationConfig,
     checkpoint: Path | str | None,
     progress: Shown,
-    labelled: PairData | None = None,
+    labeled: PairData | None = None,
     held_out: Sequence[PairData] = (),
     shift: float = 0.0,
     loss: CustomLoss | None = None,
@@ -184,10 +184,10 @@ def teach(
     data = DrawnPairs(
         asked,
         objects,
-        unlabelled=config.batch_size,
-        labelled=labelled,
-        labelled_pairs=config.labelled,
-        labelled_weight=config.labelled_weight,
+        unlabeled=config.batch_size,
+        labeled=labeled,
+        labeled_pairs=config.labeled,
+        labeled_weight=config.labeled_weight,
         shift=shift,
     )
     return train_on(

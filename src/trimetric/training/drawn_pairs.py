@@ -35,15 +35,13 @@ def answers(f: ObjectDistance, objects: Tensor, *, reverse: bool = False) -> Ans
         The function.  It raises an error where f is NaN.
     """
     f.eval()
-    points = f.embed(objects) if f.factors_through_points else None
+    once = f.factors_through_points
+    asked, read = (f.head, f.embed(objects)) if once else (f, objects)
 
     @torch.no_grad()
     def values(start: Tensor, end: Tensor) -> Tensor:
         ends = (end, start) if reverse else (start, end)
-        if points is None:
-            found = f.between_rows(objects, *ends)
-        else:
-            found = in_chunks(lambda x, y: f.head.between_rows(points, x, y), *ends, size=PAIRS_AT_ONCE)
+        found = in_chunks(lambda x, y: asked.between_rows(read, x, y), *ends, size=PAIRS_AT_ONCE)
         count = int(torch.isnan(found).sum())
         if count:
             raise ValueError(f"f: expected a number for every pair of objects, got NaN for {count} of {len(start)}")
@@ -62,10 +60,10 @@ class DrawnPairs(PairData):
     Args:
         teachers: what to ask for the values of pairs.
         objects: what to draw from, one row each.
-        unlabelled: pairs that are drawn for each step.
-        labelled: pairs with their own targets to mix in, or None.
-        labelled_pairs: how many of them per step.
-        labelled_weight: what the mean loss of the labelled pairs counts, that of the others being 1.
+        unlabeled: pairs that are drawn for each step.
+        labeled: pairs with their own targets to mix in, or None.
+        labeled_pairs: how many of them per step.
+        labeled_weight: what the mean loss of the labeled pairs counts, that of the others being 1.
         shift: is added to the answers of the teachers.
     """
 
@@ -74,16 +72,16 @@ class DrawnPairs(PairData):
         teachers: Sequence[Answers],
         objects: Tensor,
         *,
-        unlabelled: int,
-        labelled: PairData | None = None,
-        labelled_pairs: int = 0,
-        labelled_weight: float = 1.0,
+        unlabeled: int,
+        labeled: PairData | None = None,
+        labeled_pairs: int = 0,
+        labeled_weight: float = 1.0,
         shift: float = 0.0,
     ) -> None:
-        known = labelled_pairs if labelled is not None else 0
-        self.teachers, self.labelled, self.shift = teachers, labelled, shift
-        self.unlabelled, self.known, self.batch_size = unlabelled, known, unlabelled + known
-        self.drawn_objects = min(len(objects), max(2, unlabelled // PAIRS_PER_OBJECT))
+        known = labeled_pairs if labeled is not None else 0
+        self.teachers, self.labeled, self.shift = teachers, labeled, shift
+        self.unlabeled, self.known, self.batch_size = unlabeled, known, unlabeled + known
+        self.drawn_objects = min(len(objects), max(2, unlabeled // PAIRS_PER_OBJECT))
         rows = BATCHES * self.batch_size
         dtype = objects.dtype if objects.is_floating_point() else torch.float32
         super().__init__(
@@ -91,11 +89,9 @@ class DrawnPairs(PairData):
             torch.zeros(rows, dtype=dtype, device=objects.device),
             objects,
         )
-        self.setting = f"{unlabelled} {known} {labelled_weight} {shift} {BATCHES} {PAIRS_PER_OBJECT}"
+        self.setting = f"{unlabeled} {known} {labeled_weight} {shift} {BATCHES} {PAIRS_PER_OBJECT}"
         if known:
-            weights = torch.cat(
-                [torch.full((unlabelled,), 1 / unlabelled), torch.full((known,), labelled_weight / known)]
-            )
+            weights = torch.cat([torch.full((unlabeled,), 1 / unlabeled), torch.full((known,), labeled_weight / known)])
             self.weights = (self.batch_size * weights).repeat(BATCHES).to(self.targets)
 
     def begin_epoch(self, seed: int, epoch: int) -> Tensor:
@@ -111,24 +107,24 @@ class DrawnPairs(PairData):
         generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
         ends, targets = self.pairs.view(BATCHES, self.batch_size, 2), self.targets.view(BATCHES, self.batch_size)  # type: ignore[union-attr]
         fresh = self._draw(generator).to(ends.device)
-        ends[:, : self.unlabelled] = fresh
+        ends[:, : self.unlabeled] = fresh
         turns = (epoch * BATCHES + torch.arange(BATCHES)) % len(self.teachers)
         for number, teacher in enumerate(self.teachers):
             mine = turns == number
             start, end = fresh[mine].flatten(0, 1).unbind(1)
             if len(start):
                 values = torch.where(start == end, 0, teacher(start, end).to(targets) + self.shift)
-                targets[mine, : self.unlabelled] = values.view(-1, self.unlabelled)
-        if self.labelled is not None and self.known:
-            rows = self._labelled_rows(seed, epoch)
-            ends[:, self.unlabelled :] = self.labelled.pairs[rows].view(BATCHES, self.known, 2)  # type: ignore[index]
-            targets[:, self.unlabelled :] = (self.labelled.targets[rows] + self.shift).view(BATCHES, self.known)
+                targets[mine, : self.unlabeled] = values.view(-1, self.unlabeled)
+        if self.labeled is not None and self.known:
+            rows = self._labeled_rows(seed, epoch)
+            ends[:, self.unlabeled :] = self.labeled.pairs[rows].view(BATCHES, self.known, 2)  # type: ignore[index]
+            targets[:, self.unlabeled :] = (self.labeled.targets[rows] + self.shift).view(BATCHES, self.known)
         return torch.arange(len(self))
 
     def _draw(self, generator: torch.Generator) -> Tensor:
-        """Pairs `(BATCHES, unlabelled, 2)`: in each step every object is paired with others at random offsets."""
+        """Pairs `(BATCHES, unlabeled, 2)`: in each step every object is paired with others at random offsets."""
         count, few = len(self.objects), self.drawn_objects  # type: ignore[arg-type]
-        per = -(-self.unlabelled // few)
+        per = -(-self.unlabeled // few)
         if few == count:
             chosen = torch.arange(count).expand(BATCHES, count)
         else:
@@ -137,11 +133,11 @@ class DrawnPairs(PairData):
         offsets = torch.randint(1, few, (BATCHES, per), generator=generator).repeat_interleave(few, dim=1)
         there = (here + offsets) % few
         pairs = torch.stack([chosen[:, here], chosen.gather(1, there)], dim=-1)
-        return pairs[:, : self.unlabelled]
+        return pairs[:, : self.unlabeled]
 
-    def _labelled_rows(self, seed: int, epoch: int) -> Tensor:
-        """The next rows of an endless sequence of shuffles of the labelled pairs."""
-        size, count = len(self.labelled), BATCHES * self.known  # type: ignore[arg-type]
+    def _labeled_rows(self, seed: int, epoch: int) -> Tensor:
+        """The next rows of an endless sequence of shuffles of the labeled pairs."""
+        size, count = len(self.labeled), BATCHES * self.known  # type: ignore[arg-type]
         places = torch.arange(epoch * count, (epoch + 1) * count)
         rounds = range(int(places[0]) // size, int(places[-1]) // size + 1)
         orders = torch.cat([shuffle(size, seed, number) for number in rounds])
@@ -154,6 +150,6 @@ class DrawnPairs(PairData):
         parts = [self.objects, *(teacher(*probe.to(self.targets.device)) for teacher in self.teachers)]
         for part in parts:
             digest.update(part.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())  # type: ignore[union-attr]
-        if self.labelled is not None:
-            digest.update(self.labelled.fingerprint().encode())
+        if self.labeled is not None:
+            digest.update(self.labeled.fingerprint().encode())
         return digest.hexdigest()

@@ -37,10 +37,11 @@ class MetrizeReport:
     Examples:
         >>> import trimetric as tm
         >>> result = tm.metrize(
-        ...     lambda x, y: (y - x).square().sum(-1) + 1,
+        ...     lambda x, y: 1.0 + (x[:, 0] < y[:, 1]),
         ...     torch.rand(40, 2),
-        ...     config=tm.DistillationConfig(steps=100, batch_size=64),
-        ...     progress="silent",
+        ...     base=tm.NormInduced(tm.Euclidean(2)),
+        ...     train_base=False,
+        ...     floor=1.0,
         ... )
         >>> result.report.audit.holds, result.report.errors is None
         (True, True)
@@ -106,7 +107,7 @@ def describe_change(
         distances: on the same pairs.
         floor: of the corridor.
         audits: of the function and of the distance.
-        judged: targets, values and distances of labelled pairs, if there are any.
+        judged: targets, values and distances of labeled pairs, if there are any.
     """
     errors = None
     if judged is not None:
@@ -143,8 +144,8 @@ def _with_warnings(report: MetrizeReport) -> MetrizeReport:
         )
     if report.clamped > MANY_CLAMPED:
         found.append(
-            f"{report.clamped:.0%} of the pairs were clamped: the base does not follow f; train it longer, give a "
-            "larger base or a larger floor"
+            f"{report.clamped:.0%} of the pairs were clamped: f is far from every metric, or the base does not follow "
+            "it; train the base longer, or give a larger base or floor"
         )
     if report.below_floor > MANY_BELOW:
         found.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from trimetric._audit import audit
 from trimetric._support import checks
@@ -117,12 +118,15 @@ def metrize(
         >>> import trimetric as tm
         >>> _ = torch.manual_seed(0)
         >>> places = torch.rand(60, 2)
-        >>> def minutes(x, y):  # of a trip: no metric, as long trips use the motorway
-        ...     return 5 + 10 * (y - x).norm(dim=-1) ** 1.5
+        >>> def minutes(x, y):  # of a trip; some answers are far too long
+        ...     right = 5 + 20 * (y - x).abs().sum(-1)
+        ...     return torch.where((97 * x[:, 0] + 31 * y[:, 1]) % 1 < 0.03, 3 * right, right)
         >>> config = tm.DistillationConfig(steps=300, batch_size=256)
         >>> result = tm.metrize(minutes, places, config=config, progress="silent")
-        >>> result.report.audit_of_f.triangle_defect > 0.1, result.report.audit.triangle_defect
+        >>> result.report.audit_of_f.triangle_defect > 10, result.report.audit.triangle_defect
         (True, 0.0)
+        >>> result.report.clamped < 0.2
+        True
     """
     table = checks.as_tensor("objects", objects, base if base is not None else f)
     members = asked_functions(f, table)
@@ -138,7 +142,7 @@ def metrize(
     if (pairs is None) != (targets is None):
         raise ValueError("pairs, targets: expected both or none, got one of them")
     own = base if base is not None else default_base(table, symmetric=symmetric, seed=config.seed)
-    labelled = None if pairs is None else pair_data("pairs, targets", (pairs, targets), table, own)
+    labeled = None if pairs is None else pair_data("pairs, targets", (pairs, targets), table, own)
     ends = _random_pairs(len(table), seed=config.seed)
     values = mean_answers(members, table, ends, symmetric=symmetric)
     first = _first_floor(values) if floor == "auto" else float(floor)
@@ -157,13 +161,20 @@ def metrize(
             loss=corridor_loss(first, pull),
         )
     chosen, judged = None, None
-    if labelled is not None:
-        known = mean_answers(members, table, labelled.pairs, symmetric=symmetric)  # type: ignore[arg-type]
-        below = mean_answers([own], table, labelled.pairs, symmetric=False)  # type: ignore[arg-type]
-        chosen = [part[0::2] for part in (known, below, labelled.targets)]
-        judged = [part[1::2] for part in (known, below, labelled.targets)]
+    if labeled is not None:
+        known = mean_answers(members, table, labeled.pairs, symmetric=symmetric)  # type: ignore[arg-type]
+        below = mean_answers([own], table, labeled.pairs, symmetric=False)  # type: ignore[arg-type]
+        chosen = (known[0::2], below[0::2], labeled.targets[0::2])
+        judged = [part[1::2] for part in (known, below, labeled.targets)]
     under = mean_answers([own], table, ends, symmetric=False)
-    floor = _best_floor(*(chosen or (values, under, values)), first) if floor == "auto" else first
+    if floor != "auto":
+        floor = first
+    elif chosen is None:
+        # A value that is far outside stays there whatever the floor, so that it has no say in it.
+        floor = _best_floor(values, under, lambda d: (d - values).square().clamp(max=first**2), first)
+    else:
+        targets_of_choice = chosen[2]
+        floor = _best_floor(chosen[0], chosen[1], lambda d: (d - targets_of_choice).square(), first)
 
     mean = members[0] if len(members) == 1 and not symmetric else ensemble(members, symmetric=symmetric)
     distance = corridor(mean, own, floor).eval()
@@ -199,7 +210,8 @@ def corridor(f: ObjectDistance, base: ObjectDistance, floor: float) -> ObjectDis
 def corridor_loss(floor: float, pull: float) -> CustomLoss:
     """Make the loss of a base: 0 where f is in the middle of the corridor, large where f is outside.
 
-    Predictions are those of B, and targets the values of f - 1.5 c.
+    Predictions are those of B, and targets the values of f - 1.5 c.  Squares become linear beyond c, so that a few
+    wild values of f do not lead the base away from all others.
 
     Args:
         floor: c.
@@ -207,8 +219,8 @@ def corridor_loss(floor: float, pull: float) -> CustomLoss:
     """
 
     def loss(predictions: Tensor, targets: Tensor, _: float) -> Tensor:
-        off = predictions - targets
-        return (off.abs() - floor / 2).relu().square() + pull * off.square()
+        off = (predictions - targets).abs()
+        return _robust((off - floor / 2).relu(), floor) + pull * _robust(off, floor)
 
     return CustomLoss(loss, f"corridor of floor {floor!r}, pull {pull!r}")
 
@@ -240,6 +252,13 @@ def default_base(objects: Tensor, *, symmetric: bool, seed: int) -> Siamese:
         return Siamese(encoder, head.to(objects))
 
 
+def _robust(change: Tensor, scale: float) -> Tensor:
+    """The square up to `scale`, then linear."""
+    if scale == 0:
+        return change.square()
+    return 2 * F.huber_loss(change, torch.zeros_like(change), reduction="none", delta=scale)
+
+
 def _clamped(values: Tensor, base: Tensor, floor: float) -> Tensor:
     return torch.minimum(torch.maximum(values, base + floor), base + 2 * floor)
 
@@ -259,10 +278,7 @@ def _first_floor(values: Tensor) -> float:
     return FIRST_FLOOR * mean
 
 
-def _best_floor(values: Tensor, base: Tensor, wanted: Tensor, first: float) -> float:
-    """The multiple of `first` whose corridor is nearest to what is wanted."""
-    errors = {
-        scale * first: float((_clamped(values, base, scale * first) - wanted).double().square().mean())
-        for scale in FLOORS
-    }
+def _best_floor(values: Tensor, base: Tensor, error: Callable[[Tensor], Tensor], first: float) -> float:
+    """The multiple of `first` whose corridor has the smallest mean error; of equal ones, the smallest."""
+    errors = {scale * first: float(error(_clamped(values, base, scale * first)).double().mean()) for scale in FLOORS}
     return min(errors, key=lambda floor: (errors[floor], floor))
