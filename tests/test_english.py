@@ -22,7 +22,7 @@ RATES = (
 PATTERNS = {
     "British spelling": re.compile(
         rf"(?:{STEMS})s(?:e|ed|es|ing|ation|er|able)(?![a-z])"
-        r"|neighbour|colour|behaviour|favour|labeled|labelling|modelling|modelled|travell|cancelled|cancelling"
+        r"|neighbour|colour|behaviour|favour|labelled|labelling|modelling|modelled|travell|cancelled|cancelling"
         r"|licence|artefact|catalogue|analyse|(?<![a-z])grey|whilst|amongst|(?<![a-z])centr(?:e|es|ed|ing)(?![a-z])",
         re.IGNORECASE,
     ),

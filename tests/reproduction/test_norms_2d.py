@@ -12,7 +12,7 @@ from reproduction.frame.rows import Row
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_vectors_have_the_norm_they_are_labeled_with(kind: str) -> None:
+def test_vectors_have_the_norm_they_are_labelled_with(kind: str) -> None:
     data = dataset(kind, 16, seed=3)
     for (origin, x), values in (data.train, data.validation, *data.test.values()):
         assert (ball(kind, 3)((x - origin).double()) - values).abs().max() < 1e-5

@@ -159,9 +159,9 @@ def ensemble(models: Sequence[ObjectDistance], *, symmetric: bool = False) -> Ob
         checks.instance(f"models[{i}]", member, Siamese, Distance)
     checks.boolean("symmetric", symmetric)
     encoder, heads = join(members)
-    parts = [SymmetrizedMetric(head) for head in heads] if symmetric else heads
-    mean = WideMetric(parts, pool="mean")
+    mean: Distance = WideMetric(heads, pool="mean")
     if symmetric:
         with torch.no_grad():
-            mean.raw_weight.fill_(0.5)
+            mean.raw_weight.fill_(0.5)  # type: ignore[union-attr]
+        mean = SymmetrizedMetric(mean)
     return mean if encoder is None else Siamese(encoder, mean)

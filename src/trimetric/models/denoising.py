@@ -171,6 +171,7 @@ class Denoiser(Described):
                 "objects: expected features that tell something about each other, got none that the others predict "
                 f"(the best has R^2 {float(explained.max()):.2f})"
             )
-        found = cls(rows.shape[1], kept, width=width, seed=seed).to(rows)
+        with torch.random.fork_rng(devices=[]):
+            found = cls(rows.shape[1], kept, width=width, seed=seed).to(rows)
         found.load_state_dict(first.state_dict())
         return found.requires_grad_(False).eval()

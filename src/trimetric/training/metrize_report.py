@@ -35,16 +35,17 @@ class MetrizeReport:
         warnings: what to mind, in words; empty where there is nothing.
 
     Examples:
+        >>> import torch
         >>> import trimetric as tm
         >>> result = tm.metrize(
-        ...     lambda x, y: 1.0 + (x[:, 0] < y[:, 1]),
-        ...     torch.rand(40, 2),
+        ...     lambda x, y: 1.5 + 0.3 * (x[:, 0] < y[:, 1]),
+        ...     0.2 * torch.rand(40, 2),
         ...     base=tm.NormInduced(tm.Euclidean(2)),
         ...     train_base=False,
         ...     floor=1.0,
         ... )
-        >>> result.report.audit.holds, result.report.errors is None
-        (True, True)
+        >>> result.report.clamped, result.report.audit.holds, result.report.errors is None
+        (0.0, True, True)
     """
 
     floor: float
