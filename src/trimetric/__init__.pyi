@@ -50,6 +50,7 @@ from .training import Epoch as Epoch
 from .training import History as History
 from .training import LearnedPairs as LearnedPairs
 from .training import Metrized as Metrized
+from .training import MetrizedScores as MetrizedScores
 from .training import MetrizeReport as MetrizeReport
 from .training import PairErrors as PairErrors
 from .training import Probe as Probe
@@ -60,5 +61,6 @@ from .training import fit as fit
 from .training import fit_many as fit_many
 from .training import learn_pairs as learn_pairs
 from .training import metrize as metrize
+from .training import metrize_scores as metrize_scores
 
 __version__: str

@@ -85,6 +85,7 @@ def metrize(
     config: DistillationConfig | None = None,
     checkpoint: Path | str | None = None,
     progress: Shown = "auto",
+    warn: bool = True,
 ) -> Metrized:
     """Turn any function of two objects into a distance that keeps the triangle inequality.
 
@@ -110,9 +111,10 @@ def metrize(
         config: how to train the base.
         checkpoint: a file to keep the state of the training in, as in `fit`.
         progress: "silent" prints nothing.
+        warn: whether to raise what the report warns of as warnings too.
 
     Returns:
-        The distance and a report.  What the report warns of is also raised as a warning.
+        The distance and a report.
 
     Examples:
         >>> import trimetric as tm
@@ -145,7 +147,7 @@ def metrize(
     labeled = None if pairs is None else pair_data("pairs, targets", (pairs, targets), table, own)
     ends = _random_pairs(len(table), seed=config.seed)
     values = mean_answers(members, table, ends, symmetric=symmetric)
-    first = _first_floor(values) if floor == "auto" else float(floor)
+    first = first_floor(values) if floor == "auto" else float(floor)
 
     history = None
     if train_base:
@@ -171,22 +173,22 @@ def metrize(
         floor = first
     elif chosen is None:
         # A value that is far outside stays there whatever the floor, so that it has no say in it.
-        floor = _best_floor(values, under, lambda d: (d - values).square().clamp(max=first**2), first)
+        floor = best_floor(values, under, lambda d: (d - values).square().clamp(max=first**2), first)
     else:
         targets_of_choice = chosen[2]
-        floor = _best_floor(chosen[0], chosen[1], lambda d: (d - targets_of_choice).square(), first)
+        floor = best_floor(chosen[0], chosen[1], lambda d: (d - targets_of_choice).square(), first)
 
     mean = members[0] if len(members) == 1 and not symmetric else ensemble(members, symmetric=symmetric)
     distance = corridor(mean, own, floor).eval()
     some = table[torch.randperm(len(table), generator=torch.Generator().manual_seed(config.seed))[:AUDITED]]
     report = describe_change(
         values,
-        _clamped(values, under, floor),
+        clamp_values(values, under, floor),
         floor=floor,
         audits=(audit(mean, some), audit(distance, some)),
-        judged=None if judged is None else (judged[2], judged[0], _clamped(judged[0], judged[1], floor)),
+        judged=None if judged is None else (judged[2], judged[0], clamp_values(judged[0], judged[1], floor)),
     )
-    for text in report.warnings:
+    for text in report.warnings if warn else ():
         warnings.warn(f"metrize: {text}", stacklevel=2)
     return Metrized(distance=distance, base=own, report=report, history=history)
 
@@ -259,7 +261,7 @@ def _robust(change: Tensor, scale: float) -> Tensor:
     return 2 * F.huber_loss(change, torch.zeros_like(change), reduction="none", delta=scale)
 
 
-def _clamped(values: Tensor, base: Tensor, floor: float) -> Tensor:
+def clamp_values(values: Tensor, base: Tensor, floor: float) -> Tensor:
     return torch.minimum(torch.maximum(values, base + floor), base + 2 * floor)
 
 
@@ -271,14 +273,16 @@ def _random_pairs(count: int, *, seed: int) -> Int[Tensor, "n 2"]:
     return torch.stack([start, (start + torch.randint(1, count, (JUDGED,), generator=generator)) % count], dim=1)
 
 
-def _first_floor(values: Tensor) -> float:
+def first_floor(values: Tensor) -> float:
     mean = float(values.mean())
     if not np.isfinite(mean) or mean <= 0:
         raise ValueError(f"f: expected values that are positive and finite on average, got a mean of {mean:.4g}")
     return FIRST_FLOOR * mean
 
 
-def _best_floor(values: Tensor, base: Tensor, error: Callable[[Tensor], Tensor], first: float) -> float:
+def best_floor(values: Tensor, base: Tensor, error: Callable[[Tensor], Tensor], first: float) -> float:
     """The multiple of `first` whose corridor has the smallest mean error; of equal ones, the smallest."""
-    errors = {scale * first: float(error(_clamped(values, base, scale * first)).double().mean()) for scale in FLOORS}
+    errors = {
+        scale * first: float(error(clamp_values(values, base, scale * first)).double().mean()) for scale in FLOORS
+    }
     return min(errors, key=lambda floor: (errors[floor], floor))
