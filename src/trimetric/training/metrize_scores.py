@@ -15,6 +15,7 @@ from trimetric._all_pairs import all_pairs
 from trimetric._audit import Audit, audit
 from trimetric._support import checks
 from trimetric._support.progress import Shown
+from trimetric.axioms import Measured
 from trimetric.distances import Siamese
 from trimetric.training.config import TrainingConfig
 from trimetric.training.distilling import DistillationConfig
@@ -173,6 +174,8 @@ def _audit_of_all(base: Siamese, ends: Tensor, distances: Tensor, floor: float, 
     if base.axioms.symmetric:
         matrix[j[inside], i[inside]] = distances[inside]
     matrix[i[inside], j[inside]] = distances[inside]
-    axioms = ("triangle", "nonnegative", "reflexive", *(("symmetric",) if base.axioms.symmetric else ()))
+    axioms: tuple[Measured, ...] = ("triangle", "nonnegative", "reflexive")
+    if base.axioms.symmetric:
+        axioms = (*axioms, "symmetric")
     rows = torch.arange(len(some), dtype=matrix.dtype, device=ends.device).unsqueeze(1)
     return audit(lambda x, y: matrix[x[..., 0].long(), y[..., 0].long()], rows, require=axioms).of_rows(some.tolist())
