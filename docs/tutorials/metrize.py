@@ -18,7 +18,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 import trimetric as tm
 
 small = os.environ.get("TRIMETRIC_SMALL") == "1"  # a short run, for tests
-trips, steps = (1_000, 100) if small else (5_000, 2_000)
+trips, rounds, count, steps = (500, 20, 60, 50) if small else (5_000, 200, 300, 2_000)
 random = np.random.default_rng(0)
 
 
@@ -36,7 +36,7 @@ def random_trips(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 start, end, measured = random_trips(trips)
-regressor = HistGradientBoostingRegressor(max_iter=200, random_state=0).fit(np.hstack([start, end]), measured)
+regressor = HistGradientBoostingRegressor(max_iter=rounds, random_state=0).fit(np.hstack([start, end]), measured)
 
 
 def minutes(x: torch.Tensor, y: torch.Tensor) -> np.ndarray:
@@ -44,7 +44,7 @@ def minutes(x: torch.Tensor, y: torch.Tensor) -> np.ndarray:
     return regressor.predict(np.hstack([x.numpy(), y.numpy()]))
 
 
-places = torch.from_numpy(random.uniform(size=(300, 2))).float()
+places = torch.from_numpy(random.uniform(size=(count, 2))).float()
 
 # %% [markdown]
 # ## Is it a metric already?

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -96,6 +97,18 @@ def test_refuses_what_it_cannot_use() -> None:
         tm.distil("f", student(), objects)  # type: ignore[arg-type]
 
 
+def test_a_function_is_asked_for_its_objects_only() -> None:
+    objects = places()
+
+    def picky(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        for end in (x, y):
+            assert (end[:, None] == objects[None]).all(dim=-1).any(dim=1).all()
+        return minutes(x, y)
+
+    base = tm.Calibrated(tm.WideNorm(2, components=4, width=4))
+    assert tm.metrize(picky, objects, base=base, config=SHORT, progress="silent", warn=False).report.audit.holds
+
+
 def test_symmetric_and_several_functions() -> None:
     objects = places()
     torch.manual_seed(0)
@@ -106,7 +119,7 @@ def test_symmetric_and_several_functions() -> None:
     assert result.distance.axioms.symmetric
     assert result.report.audit.holds
     x, y = objects[:30], objects[30:]
-    mean = sum(member(x, y) + member(y, x) for member in members) / 4
+    mean = torch.stack([member(x, y) + member(y, x) for member in members]).sum(dim=0) / 4
     base = result.base(x, y)
     expected = torch.minimum(torch.maximum(mean, base + result.report.floor), base + 2 * result.report.floor)
     torch.testing.assert_close(result.distance(x, y), expected)
@@ -147,7 +160,7 @@ def test_distillation_learns_a_function_and_mixes_in_labeled_pairs() -> None:
 def test_a_resumed_run_ends_with_the_same_weights(labeled: bool, tmp_path: Path) -> None:
     objects, file = places(), tmp_path / "run.checkpoint"
     pairs = torch.tensor([[0, 1], [2, 3], [4, 5]])
-    extra = {"pairs": pairs, "targets": torch.tensor([1.0, 2.0, 3.0])} if labeled else {}
+    extra: dict[str, Any] = {"pairs": pairs, "targets": torch.tensor([1.0, 2.0, 3.0])} if labeled else {}
     config = tm.DistillationConfig(steps=150, batch_size=32, labeled=4, checkpoint_seconds=0.0)
 
     def stop(epoch: tm.Epoch) -> None:

@@ -17,7 +17,7 @@ from reproduction.experiments.graphs.heads import make_model
 from reproduction.frame.experiment import Result
 from trimetric.distances import ObjectDistance
 from trimetric.graphs.files.cache import ArrayCache, content_key
-from trimetric.training.metrizing import corridor
+from trimetric.training.corridors import corridor
 
 if TYPE_CHECKING:
     from reproduction.experiments.graphs.metrize import Cell

@@ -18,11 +18,12 @@ from trimetric._support.progress import Shown
 from trimetric.axioms import Measured
 from trimetric.distances import Siamese
 from trimetric.training.config import TrainingConfig
+from trimetric.training.corridors import best_floor, clamp_values, corridor_loss, default_base, first_floor
 from trimetric.training.distilling import DistillationConfig
 from trimetric.training.fitting import fit
 from trimetric.training.losses import CustomLoss
 from trimetric.training.metrize_report import MANY_BELOW, MANY_CLAMPED
-from trimetric.training.metrizing import AUDITED, best_floor, clamp_values, corridor_loss, default_base, first_floor
+from trimetric.training.metrizing import AUDITED
 
 BATCH = 256
 

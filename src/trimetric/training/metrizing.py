@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import Tensor
 
-from trimetric._audit import audit
+from trimetric._audit import Audit, audit
 from trimetric._support import checks
 from trimetric._support.progress import Shown
-from trimetric.distances import (
-    Calibrated,
-    CorridorMetric,
-    IntervalQuasimetric,
-    ObjectDistance,
-    Siamese,
-    SymmetrizedMetric,
-    TollMetric,
-    ensemble,
-    join,
-)
-from trimetric.models.encoders import MLP
+from trimetric.distances import ObjectDistance, Siamese, ensemble
 from trimetric.training.arguments import check_model, pair_data
 from trimetric.training.config import History
+from trimetric.training.corridors import best_floor, clamp_values, corridor, corridor_loss, default_base, first_floor
 from trimetric.training.distilling import DistillationConfig, Function, asked_functions, mean_answers, teach
-from trimetric.training.losses import CustomLoss
 from trimetric.training.metrize_report import MetrizeReport, describe_change
 from trimetric.training.pairs import ArrayOrTensor
 
 AUDITED, JUDGED = 200, 10_000
 """objects of the audits, and random pairs of the report"""
-FIRST_FLOOR = 0.12
-"""of the mean value: the floor that the base is trained for where none is given"""
-FLOORS = (0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0, 1.125, 1.25, 1.5, 1.75, 2.0)
-"""multiples of it that are tried afterwards"""
-DIM = 128
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -145,7 +128,7 @@ def metrize(
         raise ValueError("pairs, targets: expected both or none, got one of them")
     own = base if base is not None else default_base(table, symmetric=symmetric, seed=config.seed)
     labeled = None if pairs is None else pair_data("pairs, targets", (pairs, targets), table, own)
-    ends = _random_pairs(len(table), seed=config.seed)
+    ends = _random_pairs(len(table), seed=config.seed).to(table.device)
     values = mean_answers(members, table, ends, symmetric=symmetric)
     first = first_floor(values) if floor == "auto" else float(floor)
 
@@ -185,7 +168,7 @@ def metrize(
         values,
         clamp_values(values, under, floor),
         floor=floor,
-        audits=(audit(mean, some), audit(distance, some)),
+        audits=(_audit(mean, some), _audit(distance, some)),
         judged=None if judged is None else (judged[2], judged[0], clamp_values(judged[0], judged[1], floor)),
     )
     for text in report.warnings if warn else ():
@@ -193,76 +176,12 @@ def metrize(
     return Metrized(distance=distance, base=own, report=report, history=history)
 
 
-def corridor(f: ObjectDistance, base: ObjectDistance, floor: float) -> ObjectDistance:
-    """Keep a function above a base, for any two networks that read the same objects.
-
-    Args:
-        f: any model.
-        base: one that promises the triangle inequality.
-        floor: c, see `CorridorMetric`.
-
-    Returns:
-        A `Siamese` where one of the two has an encoder, otherwise a `CorridorMetric`.
-    """
-    encoder, (upper, lower) = join([f, base])
-    head = CorridorMetric(upper, base=lower, floor=floor)
-    return head if encoder is None else Siamese(encoder, head)
-
-
-def corridor_loss(floor: float, pull: float) -> CustomLoss:
-    """Make the loss of a base: 0 where f is in the middle of the corridor, large where f is outside.
-
-    Predictions are those of B, and targets the values of f - 1.5 c.  Squares become linear beyond c, so that a few
-    wild values of f do not lead the base away from all others.
-
-    Args:
-        floor: c.
-        pull: weight of the squared distance to the middle, beside that to the corridor.
-    """
-
-    def loss(predictions: Tensor, targets: Tensor, _: float) -> Tensor:
-        off = (predictions - targets).abs()
-        return _robust((off - floor / 2).relu(), floor) + pull * _robust(off, floor)
-
-    return CustomLoss(loss, f"corridor of floor {floor!r}, pull {pull!r}")
-
-
-def default_base(objects: Tensor, *, symmetric: bool, seed: int) -> Siamese:
-    """Build an untrained base for objects: intervals with tolls, on features or on numbers of objects.
-
-    Args:
-        objects: a matrix of features, or a vector of numbers.
-        symmetric: whether it must be symmetric.
-        seed: of the weights.
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        intervals = IntervalQuasimetric(DIM)
-        head = Calibrated(TollMetric(SymmetrizedMetric(intervals) if symmetric else intervals))
-        if not objects.is_floating_point() and objects.ndim == 1:
-            points = nn.Embedding(int(objects.max()) + 1, head.dim)
-            nn.init.normal_(points.weight, std=DIM**-0.5)
-            return Siamese(points, head).to(objects.device)
-        if objects.ndim != 2 or not objects.is_floating_point():
-            raise ValueError(
-                f"objects: expected a matrix of features, or give a base that reads them, got shape "
-                f"{tuple(objects.shape)} and dtype {objects.dtype}"
-            )
-        encoder = MLP(objects.shape[1], head.dim, widths=(128, 128), activation="silu")
-        encoder = encoder.to(objects)
-        encoder.standardize.measure(objects)
-        return Siamese(encoder, head.to(objects))
-
-
-def _robust(change: Tensor, scale: float) -> Tensor:
-    """The square up to `scale`, then linear."""
-    if scale == 0:
-        return change.square()
-    return 2 * F.huber_loss(change, torch.zeros_like(change), reduction="none", delta=scale)
-
-
-def clamp_values(values: Tensor, base: Tensor, floor: float) -> Tensor:
-    return torch.minimum(torch.maximum(values, base + floor), base + 2 * floor)
+def _audit(network: ObjectDistance, objects: Tensor) -> Audit:
+    """Audit on these objects alone: to measure homogeneity would ask a function for others, which it may not know."""
+    if isinstance(network, Siamese):
+        return audit(network, objects)
+    found = audit(lambda x, y: network(x, y), objects)
+    return replace(found, name=type(network).__name__, promised=network.axioms.but(homogeneous=False))
 
 
 def _random_pairs(count: int, *, seed: int) -> Int[Tensor, "n 2"]:
@@ -271,18 +190,3 @@ def _random_pairs(count: int, *, seed: int) -> Int[Tensor, "n 2"]:
     generator = torch.Generator().manual_seed(seed + 1_000_003)
     start = torch.randint(count, (JUDGED,), generator=generator)
     return torch.stack([start, (start + torch.randint(1, count, (JUDGED,), generator=generator)) % count], dim=1)
-
-
-def first_floor(values: Tensor) -> float:
-    mean = float(values.mean())
-    if not np.isfinite(mean) or mean <= 0:
-        raise ValueError(f"f: expected values that are positive and finite on average, got a mean of {mean:.4g}")
-    return FIRST_FLOOR * mean
-
-
-def best_floor(values: Tensor, base: Tensor, error: Callable[[Tensor], Tensor], first: float) -> float:
-    """The multiple of `first` whose corridor has the smallest mean error; of equal ones, the smallest."""
-    errors = {
-        scale * first: float(error(clamp_values(values, base, scale * first)).double().mean()) for scale in FLOORS
-    }
-    return min(errors, key=lambda floor: (errors[floor], floor))
