@@ -11,7 +11,7 @@ from cli_answers import answer, table
 import trimetric as tm
 from trimetric.cli import main
 
-SHORT = ["--steps", "100"]
+SHORT = ["--steps", "50"]
 
 
 def save_network(file: Path) -> tm.Model:

@@ -15,7 +15,7 @@ from reproduction.frame.rows import Row
 from reproduction.frame.sweep import sweep
 from reproduction.frame.tables import Measured
 
-TINY = {"side": 5, "sample": 800, "pairs": 500, "epochs": 2, "denoising": 300, "steps": 50, "batch_size": 64}
+TINY = {"side": 5, "sample": 800, "pairs": 500, "epochs": 2, "denoising": 150, "steps": 50, "batch_size": 64}
 
 
 @pytest.fixture(autouse=True)

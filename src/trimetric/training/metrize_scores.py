@@ -95,7 +95,7 @@ def metrize_scores(
         floor: as in `metrize`.
         symmetric: whether d(x, y) = d(y, x) must hold; both directions of a pair then need the same score.
         pull: as in `metrize`.
-        config: steps, learning rate, weight decay and seed; each step has 256 of the pairs.
+        config: steps, learning rate, weight decay and seed; each step has up to 256 of the pairs.
         checkpoint: as in `fit`.
         progress: "silent" prints nothing.
 
@@ -131,7 +131,7 @@ def metrize_scores(
         given.to(torch.float32),
         loss=loss,
         config=TrainingConfig(
-            epochs=-(-config.steps * BATCH // len(given)),
+            epochs=-(-config.steps // -(-len(given) // BATCH)),
             batch_size=BATCH,
             learning_rate=config.learning_rate,
             weight_decay=config.weight_decay,
