@@ -78,7 +78,8 @@ def test_warns_where_f_is_a_metric_already_where_much_is_clamped_and_where_the_f
     assert "of the pairs were clamped: f is far from every metric" in clamped
     clamped, below = told(lambda x, y: 1 + (y - x).norm(dim=-1) ** 3, 1.2)
     assert "of the pairs were below the floor of 1.2" in below
-    assert told(lambda x, y: 1.5 + (y - x).norm(dim=-1), 1.0) == []
+    (known,) = told(lambda x, y: 1.5 + (y - x).norm(dim=-1), 1.0)
+    assert "only f(x, x) has to be set to 0; it may need no corridor" in known
 
 
 def test_refuses_what_it_cannot_use() -> None:

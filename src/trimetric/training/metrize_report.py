@@ -43,9 +43,12 @@ class MetrizeReport:
         ...     base=tm.NormInduced(tm.Euclidean(2)),
         ...     train_base=False,
         ...     floor=1.0,
+        ...     warn=False,
         ... )
         >>> result.report.clamped, result.report.audit.holds, result.report.errors is None
         (0.0, True, True)
+        >>> result.report.warnings[0][:34]  # as it is in the corridor everywhere
+        'f keeps the triangle inequality on'
     """
 
     floor: float
@@ -137,11 +140,12 @@ def describe_change(
 def _with_warnings(report: MetrizeReport) -> MetrizeReport:
     found = []
     before = report.audit_of_f
-    if not (before.triangle_defect or before.negativity or before.identity_defect):
+    if not (before.triangle_defect or before.negativity):
         promised = " and promises it" if before.promised.triangle else ""
+        same = "; only f(x, x) has to be set to 0" if before.identity_defect else ""
         found.append(
-            f"f keeps the triangle inequality on all {before.triples:,} triples that were measured{promised}; it may "
-            "need no corridor"
+            f"f keeps the triangle inequality on all {before.triples:,} triples that were measured{promised}{same}; it "
+            "may need no corridor"
         )
     if report.clamped > MANY_CLAMPED:
         found.append(

@@ -43,7 +43,7 @@ class Metrized:
         >>> config = tm.DistillationConfig(steps=50, batch_size=64)
         >>> def squared(x, y):
         ...     return 1 + (y - x).square().sum(-1)
-        >>> result = tm.metrize(squared, torch.rand(30, 2), floor=1.0, config=config, progress="silent")
+        >>> result = tm.metrize(squared, torch.rand(30, 2), config=config, progress="silent", warn=False)
         >>> result.distance.axioms.triangle
         True
     """
