@@ -90,8 +90,8 @@ def test_refuses_what_it_cannot_use() -> None:
         tm.metrize(lambda x, y: -(x - y).norm(dim=-1), objects, config=SHORT, progress="silent")
     with pytest.raises(ValueError, match="pairs, targets: expected both or none"):
         tm.metrize(minutes, objects, targets=torch.ones(3))
-    with pytest.raises(ValueError, match="train_base: expected True without a base"):
-        tm.metrize(minutes, objects, train_base=False)
+    with pytest.raises(ValueError, match="checkpoint: expected None where no base is trained"):
+        tm.metrize(minutes, objects, train_base=False, checkpoint="run.checkpoint")
     with pytest.raises(ValueError, match="objects: expected at least two, got 1"):
         tm.metrize(minutes, objects[:1])
     with pytest.raises(TypeError, match="f: expected a Siamese, a Distance or a function of two tensors, got str"):
@@ -110,6 +110,31 @@ def test_a_function_is_asked_for_its_objects_only() -> None:
     assert tm.metrize(picky, objects, base=base, config=SHORT, progress="silent", warn=False).report.audit.holds
 
 
+def test_without_a_base_values_are_kept_within_a_factor_of_two() -> None:
+    objects = places()
+    torch.manual_seed(0)
+    encoder = tm.MLP(2, 4)
+    network = tm.Siamese(encoder, tm.MLPDistance(4, widths=(16,), output="softplus"))
+    for f, kind in ((minutes, tm.CorridorMetric), (network, tm.Siamese)):
+        result = tm.metrize(f, objects, train_base=False, warn=False)
+        assert isinstance(result.distance, kind)
+        assert result.base is None
+        assert result.history is None
+        assert result.report.audit.holds
+        matrix = tm.all_pairs(result.distance, objects).detach()
+        apart = matrix[~torch.eye(60, dtype=torch.bool)]
+        assert apart.max() <= 2 * apart.min() * (1 + 1e-6)
+
+
+def test_equal_objects_do_not_count_in_the_errors() -> None:
+    objects = places()
+    pairs = torch.tensor([[0, 1], [2, 3], [4, 4], [5, 6], [7, 8], [9, 9]])
+    targets = truth(objects[pairs[:, 0]], objects[pairs[:, 1]])
+    result = tm.metrize(truth, objects, pairs=pairs, targets=targets, train_base=False, warn=False)
+    assert result.report.errors is not None
+    assert result.report.errors.pairs == 2
+
+
 def test_symmetric_and_several_functions() -> None:
     objects = places()
     torch.manual_seed(0)
@@ -121,6 +146,7 @@ def test_symmetric_and_several_functions() -> None:
     assert result.report.audit.holds
     x, y = objects[:30], objects[30:]
     mean = torch.stack([member(x, y) + member(y, x) for member in members]).sum(dim=0) / 4
+    assert result.base is not None
     base = result.base(x, y)
     expected = torch.minimum(torch.maximum(mean, base + result.report.floor), base + 2 * result.report.floor)
     torch.testing.assert_close(result.distance(x, y), expected)

@@ -122,10 +122,12 @@ def _corridor(
     data: Data, cell: Cell, objects: Tensor, members: list[tm.Siamese]
 ) -> tuple[ObjectDistance, list[Result]]:
     pairs, targets = data.pairs(data.sample.validation_rows)
+    banded = cell.method == "band"
     result = tm.metrize(
         members,
         objects,
-        base=_model(cell.head, cell, objects, BASE_DEPTH, cell.seed),
+        base=None if banded else _model(cell.head, cell, objects, BASE_DEPTH, cell.seed),
+        train_base=not banded,
         pairs=pairs,
         targets=targets,
         symmetric=cell.graph in SYMMETRIC,

@@ -24,24 +24,26 @@ from trimetric.training.losses import CustomLoss
 
 FIRST_FLOOR = 0.12
 """of the mean value: the floor that the base is trained for where none is given"""
+BAND_FLOOR = 2 / 3
+"""the same without a base: from there to twice that, the mean is in the middle"""
 FLOORS = (0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0, 1.125, 1.25, 1.5, 1.75, 2.0)
 """multiples of it that are tried afterwards"""
 DIM = 128
 
 
-def corridor(f: ObjectDistance, base: ObjectDistance, floor: float) -> ObjectDistance:
+def corridor(f: ObjectDistance, base: ObjectDistance | None, floor: float) -> ObjectDistance:
     """Keep a function above a base, for any two networks that read the same objects.
 
     Args:
         f: any model.
-        base: one that promises the triangle inequality.
+        base: one that promises the triangle inequality; None for 0.
         floor: c, see `CorridorMetric`.
 
     Returns:
         A `Siamese` where one of the two has an encoder, otherwise a `CorridorMetric`.
     """
-    encoder, (upper, lower) = join([f, base])
-    head = CorridorMetric(upper, base=lower, floor=floor)
+    encoder, (upper, *lower) = join([f] if base is None else [f, base])
+    head = CorridorMetric(upper, base=lower[0] if lower else None, floor=floor)
     return head if encoder is None else Siamese(encoder, head)
 
 
@@ -101,11 +103,11 @@ def clamp_values(values: Tensor, base: Tensor, floor: float) -> Tensor:
     return torch.minimum(torch.maximum(values, base + floor), base + 2 * floor)
 
 
-def first_floor(values: Tensor) -> float:
+def first_floor(values: Tensor, *, banded: bool = False) -> float:
     mean = float(values.mean())
     if not np.isfinite(mean) or mean <= 0:
         raise ValueError(f"f: expected values that are positive and finite on average, got a mean of {mean:.4g}")
-    return FIRST_FLOOR * mean
+    return (BAND_FLOOR if banded else FIRST_FLOOR) * mean
 
 
 def best_floor(values: Tensor, base: Tensor, error: Callable[[Tensor], Tensor], first: float) -> float:

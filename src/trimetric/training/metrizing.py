@@ -34,7 +34,7 @@ class Metrized:
 
     Attributes:
         distance: a `Siamese` or a `CorridorMetric` that keeps the triangle inequality and reads the same objects.
-        base: the quasimetric below the function.
+        base: the quasimetric below the function; None for 0.
         report: what became of the function.
         history: of the training of the base; None where it was not trained.
 
@@ -49,7 +49,7 @@ class Metrized:
     """
 
     distance: ObjectDistance
-    base: ObjectDistance
+    base: ObjectDistance | None
     report: MetrizeReport
     history: History | None
 
@@ -84,9 +84,10 @@ def metrize(
         objects: examples of what f reads, one row each.
         base: B: a `Siamese` or a distance that promises the triangle inequality, with a `Calibrated` head where its
             scale is to be set; by default intervals with tolls on an `MLP` of three layers.  It is trained in place.
-        train_base: whether to train the base; False for one that is trained already.
-        floor: c, or "auto": 12 % of the mean of f while the base is trained, then the multiple of that which changes f
-            least, or fits the targets best.
+        train_base: whether to train the base; False for one that is trained already.  Without a base, False stands for
+            B = 0: the values are then kept within a factor of two, which suits pairs that are all far apart.
+        floor: c, or "auto": 12 % of the mean of f while the base is trained (two thirds where B = 0), then the multiple
+            of that which changes f least, or fits the targets best.
         pairs: indices `(n, 2)` into `objects` of pairs with known distances, for the report and the floor.
         targets: their distances.  Every second of these pairs chooses the floor; the errors are those of the others.
         symmetric: whether d(x, y) = d(y, x) must hold: f is then averaged over both directions.
@@ -120,20 +121,24 @@ def metrize(
     config = config or DistillationConfig()
     if base is not None:
         check_model("base", base) if train_base else checks.instance("base", base, ObjectDistance)
-    elif not train_base:
-        raise ValueError("train_base: expected True without a base, got False")
+    if not train_base and checkpoint is not None:
+        raise ValueError("checkpoint: expected None where no base is trained, got a file")
     if floor != "auto":
         checks.finite_number("floor", floor, at_least=0)
     if (pairs is None) != (targets is None):
         raise ValueError("pairs, targets: expected both or none, got one of them")
-    own = base if base is not None else default_base(table, symmetric=symmetric, seed=config.seed)
-    labeled = None if pairs is None else pair_data("pairs, targets", (pairs, targets), table, own)
+    own = base
+    if train_base and base is None:
+        own = default_base(table, symmetric=symmetric, seed=config.seed)
+    labeled = None
+    if pairs is not None:
+        labeled = pair_data("pairs, targets", (pairs, targets), table, own or members[0])
     ends = _random_pairs(len(table), seed=config.seed).to(table.device)
     values = mean_answers(members, table, ends, symmetric=symmetric)
-    first = first_floor(values) if floor == "auto" else float(floor)
+    first = first_floor(values, banded=own is None) if floor == "auto" else float(floor)
 
     history = None
-    if train_base:
+    if train_base and own is not None:
         history = teach(
             members,
             own,
@@ -147,11 +152,13 @@ def metrize(
         )
     chosen, judged = None, None
     if labeled is not None:
-        known = mean_answers(members, table, labeled.pairs, symmetric=symmetric)  # type: ignore[arg-type]
-        below = mean_answers([own], table, labeled.pairs, symmetric=False)  # type: ignore[arg-type]
-        chosen = (known[0::2], below[0::2], labeled.targets[0::2])
-        judged = [part[1::2] for part in (known, below, labeled.targets)]
-    under = mean_answers([own], table, ends, symmetric=False)
+        apart = labeled.pairs[:, 0] != labeled.pairs[:, 1]  # type: ignore[call-overload]
+        different, wanted = labeled.pairs[apart], labeled.targets[apart]  # type: ignore[index]
+        known = mean_answers(members, table, different, symmetric=symmetric)
+        below = _base_values(own, table, different, known)
+        chosen = (known[0::2], below[0::2], wanted[0::2])
+        judged = [part[1::2] for part in (known, below, wanted)]
+    under = _base_values(own, table, ends, values)
     if floor != "auto":
         floor = first
     elif chosen is None:
@@ -182,6 +189,10 @@ def _audit(network: ObjectDistance, objects: Tensor) -> Audit:
         return audit(network, objects)
     found = audit(lambda x, y: network(x, y), objects)
     return replace(found, name=type(network).__name__, promised=network.axioms.but(homogeneous=False))
+
+
+def _base_values(base: ObjectDistance | None, objects: Tensor, ends: Tensor, like: Tensor) -> Tensor:
+    return torch.zeros_like(like) if base is None else mean_answers([base], objects, ends, symmetric=False)
 
 
 def _random_pairs(count: int, *, seed: int) -> Int[Tensor, "n 2"]:
