@@ -52,6 +52,10 @@ MODES: dict[str, dict[str, list[str]]] = {
         "active set": ["even.csv", "-o", "out/x.csv"],
         "decrease": ["broken.csv", "-o", "out/x.csv", "--method", "decrease-only"],
     },
+    "metrize": {
+        "model": ["map.safetensors", *OUT, "--steps", "40"],
+        "table": ["pairs.csv", "-o", "out/x.csv", "--steps", "40"],
+    },
     "values fit": {
         "dataset": ["--dataset", "log.npz", *WALK],
         "td": ["--dataset", "log.npz", *WALK, "--method", "td"],
@@ -77,6 +81,7 @@ VALUES: dict[str, str] = {
     "--epochs": "1",
     "--feature-columns": "y",
     "--features": "others.csv",
+    "--floor": "0.3",
     "--force": "",
     "--from": "c",
     "--from-column": "start",
@@ -120,6 +125,7 @@ VALUES: dict[str, str] = {
     "--to-column": "end",
     "--to-file": "ids.csv",
     "--tolerance": "0.5",
+    "--truth": "pairs.csv",
     "--unit": "minutes",
     "--validation": "0.4",
     "--waves": "1",
@@ -151,7 +157,7 @@ ALSO = {
 # One input for each way to train is enough for options of the training itself.
 OF_TRAINING = {"--epochs", "--batch-size", "--learning-rate", "--weight-decay", "--schedule", "--dim", "--head"}
 OF_TRAINING |= {"--restart", "--quiet", "--json", "--seed", "--patience", "--loss", "--device", "--output"}
-TRAINED = {"fit": ("pairs", "network"), "values fit": ("dataset",)}
+TRAINED = {"fit": ("pairs", "network"), "metrize": ("model",), "values fit": ("dataset",)}
 NEVER_DONE = {"--device": "there is one device here"}
 
 

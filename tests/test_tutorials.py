@@ -21,6 +21,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "one_way_city": NUMBA,
     "labels_and_triplets": ("sklearn", "pytorch_metric_learning"),
     "values_and_planning": (),
+    "metrize": ("sklearn",),
 }
 """The tutorials, and what each needs beyond the core."""
 CLAIMS: dict[str, str] = {
@@ -30,6 +31,7 @@ CLAIMS: dict[str, str] = {
     "one_way_city": r"triangle defect: 0 in [\s\S]*learned potentials .* admissible on all .*: True",
     "labels_and_triplets": r"Wide Norm: triangle defect: 0$",
     "values_and_planning": r"metric +triangle defect: 0 in ",
+    "metrize": r"the metric: triangle defect 0 on [\s\S]*pruned by the metric: .* 0 places missed$",
 }
 """What each must print, at any size."""
 

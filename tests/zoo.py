@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 import trimetric as tm
+from trimetric.distances import PartDistance
 
 DIM = 6
 
@@ -90,6 +91,27 @@ def _wide_band(dim: int) -> tm.BandMetric:
     return band
 
 
+def jumping(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """A discontinuous function without any promise: negative, asymmetric, not 0 at x = y."""
+    return (7 * x.sum(-1)).floor() * (x - 2 * y).abs().amax(-1).round() - 3
+
+
+def scattered(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """As good as random: the next digits of a large sine."""
+    return 20 * (1e4 * (x.sin().sum(-1) + 2 * (y + 1).cos().sum(-1))).sin().round()
+
+
+def _inside(dim: int) -> tm.CorridorMetric:
+    """One that no point of the gradient's test leaves."""
+    network = tm.MLPDistance(dim, widths=(8,), inputs="concatenation")
+    return tm.CorridorMetric(tm.WideMetric([network, tm.Euclidean(dim)]), base=_part(dim), floor=50.0)
+
+
+def _part(dim: int) -> tm.Distance:
+    start = dim // 2
+    return PartDistance(tm.IntervalQuasimetric(dim - start), dim, start=start)
+
+
 DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
     "NeuralMetric": lambda dim: tm.NeuralMetric(tm.DeepNorm(dim, widths=(8, 6, 4)), concave_units=5),
     "NeuralMetric-Symmetrized": lambda dim: tm.NeuralMetric(tm.Symmetrized(tm.DeepNorm(dim, widths=(6, 4)))),
@@ -121,6 +143,12 @@ DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
     "NeuralMetric-tolls": lambda dim: tm.NeuralMetric(_tolled(lambda d: tm.DeepNorm(d, widths=(4, 4)), dim)),
     "BandMetric": lambda dim: tm.BandMetric(tm.MLPDistance(dim, widths=(8,), inputs="concatenation")),
     "BandMetric-beside": lambda dim: tm.WideMetric([_intervals(dim), _wide_band(dim)], pool="mean"),
+    "CorridorMetric": lambda dim: tm.CorridorMetric(tm.FunctionDistance(jumping, dim), base=_intervals(dim), floor=0.5),
+    "CorridorMetric-random": lambda dim: tm.CorridorMetric(
+        tm.FunctionDistance(scattered, dim), base=_tolled(tm.Euclidean, dim, tolls=1), floor=3.0
+    ),
+    "CorridorMetric-network": _inside,
+    "FunctionDistance": lambda dim: tm.FunctionDistance(jumping, dim),
     "recommended": lambda dim: tm.recommended(dim, symmetric=False),
     "recommended-symmetric": lambda dim: tm.recommended(dim, symmetric=True),
     "recommended-tolls": lambda dim: tm.recommended(dim, symmetric=False, tolls=dim > 2),

@@ -12,8 +12,10 @@ from .axioms import Axioms as Axioms
 from .distances import BandMetric as BandMetric
 from .distances import Calibrated as Calibrated
 from .distances import ConvexNetwork as ConvexNetwork
+from .distances import CorridorMetric as CorridorMetric
 from .distances import Discounted as Discounted
 from .distances import Distance as Distance
+from .distances import FunctionDistance as FunctionDistance
 from .distances import IntervalQuasimetric as IntervalQuasimetric
 from .distances import LandmarkBound as LandmarkBound
 from .distances import MLPDistance as MLPDistance
@@ -26,7 +28,9 @@ from .distances import Siamese as Siamese
 from .distances import SymmetrizedMetric as SymmetrizedMetric
 from .distances import TollMetric as TollMetric
 from .distances import WideMetric as WideMetric
+from .distances import ensemble as ensemble
 from .models import MLP as MLP
+from .models import Denoiser as Denoiser
 from .models import Model as Model
 from .models import export as export
 from .models import recommended as recommended
@@ -41,15 +45,22 @@ from .norms import PositiveDefinite as PositiveDefinite
 from .norms import Symmetrized as Symmetrized
 from .norms import WideNorm as WideNorm
 from .training import CustomLoss as CustomLoss
+from .training import DistillationConfig as DistillationConfig
 from .training import Epoch as Epoch
 from .training import History as History
 from .training import LearnedPairs as LearnedPairs
+from .training import Metrized as Metrized
+from .training import MetrizedScores as MetrizedScores
+from .training import MetrizeReport as MetrizeReport
 from .training import PairErrors as PairErrors
 from .training import Probe as Probe
 from .training import Teacher as Teacher
 from .training import TrainingConfig as TrainingConfig
+from .training import distil as distil
 from .training import fit as fit
 from .training import fit_many as fit_many
 from .training import learn_pairs as learn_pairs
+from .training import metrize as metrize
+from .training import metrize_scores as metrize_scores
 
 __version__: str

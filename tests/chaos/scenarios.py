@@ -88,6 +88,13 @@ def write_model(folder: Path, objects: int = 300) -> None:
     tm.Model(network.eval(), [f"object {number}" for number in range(objects)]).save(folder / "model.safetensors")
 
 
+def write_network(folder: Path, objects: int = 60) -> None:
+    """A model that promises nothing."""
+    torch.manual_seed(0)
+    network = tm.Siamese(torch.nn.Embedding(objects, 8), tm.MLPDistance(8, widths=(16,), output="softplus"))
+    tm.Model(network.eval(), [f"object {number}" for number in range(objects)]).save(folder / "network.safetensors")
+
+
 def write_old_model(folder: Path) -> None:
     model_number(0).save(folder / "model.safetensors")
 
@@ -133,6 +140,14 @@ SCENARIOS = (
         ),
         write_streets,
         steps_and_cached,
+        checkpoint_seconds=0.02,
+    ),
+    Scenario(
+        "metrize",
+        "trimetric",
+        ("metrize", "network.safetensors", "-o", "model.safetensors", "--steps", "200", QUIET),
+        write_network,
+        steps_done,
         checkpoint_seconds=0.02,
     ),
     Scenario(

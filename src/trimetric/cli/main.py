@@ -24,6 +24,7 @@ COMMANDS = {
     "info": "show what is in a model file",
     "export": "export a model to ONNX or torch.export",
     "repair": "find the nearest matrix that keeps the triangle inequality",
+    "metrize": "turn a model or scores into a distance that keeps the triangle inequality",
     "values fit": "learn how far goals are, from logged transitions",
     "values plan": "walk to goals by what was learned",
 }

@@ -4,7 +4,13 @@ from trimetric.distances.base import ObjectDistance as ObjectDistance
 from trimetric.distances.calibrated import Calibrated as Calibrated
 from trimetric.distances.combine import Discounted as Discounted
 from trimetric.distances.combine import WideMetric as WideMetric
+from trimetric.distances.corridor import CorridorMetric as CorridorMetric
+from trimetric.distances.function import FunctionDistance as FunctionDistance
 from trimetric.distances.interval import IntervalQuasimetric as IntervalQuasimetric
+from trimetric.distances.joined import JoinedEncoder as JoinedEncoder
+from trimetric.distances.joined import PartDistance as PartDistance
+from trimetric.distances.joined import ensemble as ensemble
+from trimetric.distances.joined import join as join
 from trimetric.distances.landmarks import LandmarkBound as LandmarkBound
 from trimetric.distances.neural_metric import NeuralMetric as NeuralMetric
 from trimetric.distances.norm_induced import NormInduced as NormInduced

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.autograd.function import FunctionCtx
 
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
+from trimetric.distances.projected_clamp import projected_clamp
 from trimetric.kernels.equal_rows import row_keys, zero_at_equal_rows
 from trimetric.kernels.pairs import PairKernel, Projection
 from trimetric.norms import Norm
 from trimetric.norms.constraints import nonnegative
-
-
-class _Projected(torch.autograd.Function):
-    """Clamp to [0, 1] as in projected gradient descent: the gradient is cut only where a step would lead farther out.
-
-    With the derivative of a clamp, or of a sigmoid, a network whose values have all left the band would stay there.
-    """
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(values: Tensor) -> Tensor:
-        return values.clamp(0, 1)
-
-    @staticmethod
-    def setup_context(ctx: FunctionCtx, inputs: tuple[Tensor], output: Tensor) -> None:  # noqa: ARG004
-        ctx.save_for_backward(*inputs)
-
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Tensor) -> Tensor:
-        (values,), (gradient,) = ctx.saved_tensors, grad_outputs
-        outward = ((values < 0) & (gradient > 0)) | ((values > 1) & (gradient < 0))
-        return torch.where(outward, 0, gradient)
 
 
 class BandMetric(Distance):
@@ -108,8 +83,9 @@ class BandMetric(Distance):
         return predictions.masked_scatter(apart, self.floor * (1 + (factor * now + shift).clamp(0, 1)))
 
     def _band(self, components: Tensor) -> Tensor:
-        places = _Projected.apply(self.gain * self.inner.pool(components) + self.offset)
-        return self.floor * (1 + places).unsqueeze(-1)
+        places = self.gain * self.inner.pool(components) + self.offset
+        inside = projected_clamp(places, places.new_zeros(()), places.new_ones(()))
+        return self.floor * (1 + inside).unsqueeze(-1)
 
     def components(
         self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]

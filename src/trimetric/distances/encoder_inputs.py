@@ -53,9 +53,9 @@ def inputs_of(reader: nn.Module, *, guess: bool = False) -> ObjectNumbers | Feat
         >>> inputs_of(nn.Flatten()) is None
         True
     """
-    layer = reader
-    while isinstance(layer, nn.Sequential) and len(layer):
-        layer = layer[0]
+    layer: nn.Module = reader
+    while (isinstance(layer, nn.Sequential) and len(layer)) or hasattr(layer, "first_reader"):
+        layer = layer[0] if isinstance(layer, nn.Sequential) else layer.first_reader  # type: ignore[assignment]
     found = _read_by(layer)
     if found is not None or not guess:
         return found

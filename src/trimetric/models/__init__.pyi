@@ -1,5 +1,6 @@
 # The public names of this package, each listed once.  `__init__.py` imports them from here on first use.
 
+from .denoising import Denoiser as Denoiser
 from .encoders import MLP as MLP
 from .exporting import export as export
 from .heads import HEADS as HEADS

@@ -27,9 +27,9 @@ from trimetric.training.arguments import (
     watched_items,
 )
 from trimetric.training.config import Epoch, History, TrainingConfig
-from trimetric.training.loop import shuffle, train
+from trimetric.training.loop import train
 from trimetric.training.losses import CustomLoss
-from trimetric.training.pairs import ArrayOrTensor, PairData, Pairs
+from trimetric.training.pairs import ArrayOrTensor, PairData, Pairs, shuffle
 from trimetric.training.processes import connected, explain_lost_workers
 from trimetric.training.run import TrainingRun
 from trimetric.training.stacked import StackedModels
@@ -117,10 +117,58 @@ def fit(
     watched = {name: [pair_data(f"watch[{name!r}]", own, objects, model)] for name, own in watched_items(watch)}
     if loss is None and teacher is None:
         check_targets(data.targets, config)
+    return train_on(
+        model,
+        data,
+        held_out=held_out,
+        watched=watched,
+        config=config,
+        loss=loss,
+        teacher=teacher,
+        probe=probe,
+        file=file,
+        progress=progress,
+        after_epoch=lambda epoch: [call(epoch) for call in calls],
+    )
+
+
+def train_on(
+    model: ObjectDistance,
+    data: PairData,
+    *,
+    held_out: list[PairData],
+    watched: Mapping[str, list[PairData]],
+    config: TrainingConfig,
+    loss: CustomLoss | None,
+    file: Path | None,
+    progress: Shown,
+    teacher: Teacher | None = None,
+    probe: Probe | None = None,
+    after_epoch: Callable[[Epoch], object] = lambda _: None,
+) -> History:
+    """Calibrate and train one model on pairs that are checked already: what `fit` and `distil` share.
+
+    Args:
+        model: as in `fit`.
+        data: the pairs to train on.
+        held_out: the validation pairs in a list, or none.
+        watched: more pairs by name, in a list each.
+        config: the settings.
+        loss: as in `fit`.
+        file: the checkpoint.
+        progress: as in `fit`.
+        teacher: as in `fit`.
+        probe: as in `fit`.
+        after_epoch: called with each finished epoch.
+
+    Returns:
+        The record of each epoch, and how the run ended.
+    """
     for own in (data, *held_out, *(own for (own,) in watched.values())):
         check_readable(model, own)
     if config.calibrate and not (file is not None and file.exists()):
-        calibrate(model, data, _first_rows(data, config))
+        rows = data.begin_epoch(config.seed, 0)[: CALIBRATION_BATCHES * config.batch_size]
+        calibrate(model, data, rows)
     remedy = "Restart all of them" + (f" to resume from {file}." if file else "; with checkpoint= they would resume.")
     with connected(data.targets.device) as processes, explain_lost_workers(processes, remedy):
         trainee = SingleModel(model, data, config, processes, loss)
@@ -136,7 +184,7 @@ def fit(
             probes=[] if probe is None else [probe],
             loss="" if loss is None else loss.identity,
         )
-        return train(run, file, progress, lambda epochs: [call(epochs[0]) for call in calls])[0]
+        return train(run, file, progress, lambda epochs: after_epoch(epochs[0]))[0]
 
 
 def fit_many(

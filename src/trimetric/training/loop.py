@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
 from trimetric._support.interruption import deferred_signals
 from trimetric._support.memory import keep_freed_memory
 from trimetric._support.progress import Shown, TrainingProgress
 from trimetric.training.checkpoints import restore_run, save_run
 from trimetric.training.config import Epoch, History
+from trimetric.training.pairs import shuffle as shuffle
 from trimetric.training.run import TrainingRun
 from trimetric.training.teachers import Probe
 
@@ -97,7 +97,7 @@ def _mean_of_processes(run: TrainingRun, losses: Tensor) -> Tensor:
 
 
 def _begin_epoch(run: TrainingRun, epoch: int) -> None:
-    run.orders = [shuffle(len(run.data[0]), seed, epoch) for seed in run.seeds]
+    run.orders = [data.begin_epoch(seed, epoch) for data, seed in zip(run.data, run.seeds, strict=True)]
     if run.teachers:
         _ask_teachers(run)
 
@@ -173,20 +173,6 @@ def _record(run: TrainingRun, member: int, record: Epoch) -> None:
             run.keep_as_best(member)
     if patience is not None and history.best_epoch is not None:
         history.stopped_early = record.epoch - history.best_epoch >= patience
-
-
-def shuffle(count: int, seed: int, epoch: int) -> Tensor:
-    """Draw the order of the pairs in an epoch.
-
-    Args:
-        count: the number of pairs.
-        seed: of the run.
-        epoch: the number of the epoch.
-
-    Returns:
-        The row numbers from 0 to `count - 1`, in random order.
-    """
-    return torch.randperm(count, generator=torch.Generator().manual_seed(seed * 1_000_003 + epoch))
 
 
 def _summarize(epochs: list[Epoch], probes: Sequence[Probe]) -> str:

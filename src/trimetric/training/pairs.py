@@ -58,8 +58,23 @@ class PairData:
         if len(self.targets) != count:
             raise ValueError(f"{of_targets}: expected {count}, one for each of {of_pairs}, got {len(self.targets)}")
 
+    weights: Tensor | None = None
+    """how much each pair counts in the loss; None where all count the same"""
+
     def __len__(self) -> int:
         return len(self.targets)
+
+    def begin_epoch(self, seed: int, epoch: int) -> Tensor:
+        """Draw the order of the pairs in an epoch.
+
+        Args:
+            seed: of the run.
+            epoch: the number of the epoch.
+
+        Returns:
+            The row numbers of all pairs.
+        """
+        return shuffle(len(self), seed, epoch)
 
     def predict(self, model: ObjectDistance, batch: Tensor) -> Tensor:
         """Predict the distances of the pairs of these row numbers; with indices each object is encoded once."""
@@ -102,6 +117,20 @@ class PairData:
             digest.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
             digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
         return digest.hexdigest()
+
+
+def shuffle(count: int, seed: int, epoch: int) -> Tensor:
+    """Draw the order of the pairs in an epoch.
+
+    Args:
+        count: the number of pairs.
+        seed: of the run.
+        epoch: the number of the epoch.
+
+    Returns:
+        The row numbers from 0 to `count - 1`, in random order.
+    """
+    return torch.randperm(count, generator=torch.Generator().manual_seed(seed * 1_000_003 + epoch))
 
 
 def _distances(name: str, targets: Tensor) -> Tensor:

@@ -152,7 +152,7 @@ class _Objective(nn.Module):
 
     def __init__(self, model: ObjectDistance, data: PairData, config: TrainingConfig, loss: CustomLoss | None) -> None:
         super().__init__()
-        self.model, self.targets = model, data.targets
+        self.model, self.targets, self.weights = model, data.targets, data.weights
         self.config, self.custom_loss, self.progress = config, loss, 0.0
         self.precision = torch.bfloat16 if config.precision == "bfloat16" else None
         if config.compile:
@@ -169,10 +169,13 @@ class _Objective(nn.Module):
                 predicted = self.predict(batch)
         predicted = predicted.to(targets.dtype)
         if self.custom_loss is not None:
-            return self.custom_loss.of(predicted, targets, self.progress).sum().reshape(1) * factor
-        if self.config.loss == "squared":
+            losses = self.custom_loss.of(predicted, targets, self.progress)
+        elif self.config.loss == "squared" and self.weights is None:
             return sum_of_squares(predicted, targets, factor)
-        return LOSSES[self.config.loss](predicted, targets, self.config).sum().reshape(1) * factor
+        else:
+            losses = LOSSES[self.config.loss](predicted, targets, self.config)
+        total = losses.sum() if self.weights is None else (losses * self.weights[batch]).sum()
+        return total.reshape(1) * factor
 
 
 def squared_errors(predicted: Tensor, targets: Tensor) -> Tensor:

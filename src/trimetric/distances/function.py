@@ -1,0 +1,73 @@
+"""A plain Python function as a distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from trimetric._support import checks
+from trimetric.axioms import NOTHING, Axioms
+from trimetric.distances.base import Distance
+
+PairedFunction = Callable[[Tensor, Tensor], Any]
+
+
+class FunctionDistance(Distance):
+    """Any function of two batches of points.  **It promises nothing**, unless you say so.
+
+    The function is always called with two tensors of the same shape `(n, dim)`, so that it may be anything that
+    compares rows: a model of scikit-learn, a simulator, a call to a service.  It may return a tensor or a NumPy array.
+
+    A model file holds no code, so a `Model` with a Python function cannot be saved; one with a `torch.nn.Module` as its
+    function can, if the module is a subclass of `trimetric.Described`.
+
+    Args:
+        function: maps two tensors `(n, dim)` to n numbers.
+        dim: size of the last axis.
+        symmetric: whether it promises f(x, y) = f(y, x).
+
+    Examples:
+        >>> distance = FunctionDistance(lambda x, y: np.abs(x.numpy() - y.numpy()).sum(axis=1), 2)
+        >>> distance(torch.zeros(3, 2), torch.ones(3, 2))
+        tensor([2., 2., 2.])
+    """
+
+    def __init__(self, function: PairedFunction, dim: int, *, symmetric: bool = False) -> None:
+        if isinstance(function, type) or not callable(function):
+            got = f"the class {function.__name__}" if isinstance(function, type) else type(function).__name__
+            raise TypeError(f"function: expected a function of two tensors, got {got}")
+        super().__init__(dim, num_components=1, pool="mean")
+        self.function = function
+        self.axioms: Axioms = NOTHING.but(symmetric=checks.boolean("symmetric", symmetric))
+
+    def extra_repr(self) -> str:
+        return f"{getattr(self.function, '__name__', type(self.function).__name__)}, dim={self.dim}"
+
+    def components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch 1"]:
+        left, right = torch.broadcast_tensors(x, y)
+        values = self.function(left.reshape(-1, self.dim), right.reshape(-1, self.dim))
+        if isinstance(values, np.ndarray):
+            values = torch.from_numpy(values)
+        if not torch.compiler.is_compiling():
+            _check_values(values, left.shape[:-1].numel())
+        return values.to(x).reshape(*left.shape[:-1], 1)
+
+    @property
+    def definition_floats(self) -> int:
+        weights = 0 if not isinstance(self.function, nn.Module) else sum(p.shape[0] for p in self.function.parameters())
+        return 4 * self.dim + 4 + weights
+
+
+def _check_values(values: object, count: int) -> None:
+    if not isinstance(values, Tensor) or tuple(values.shape) != (count,):
+        got = f"shape {tuple(values.shape)}" if isinstance(values, Tensor) else type(values).__name__
+        raise ValueError(
+            f"function: expected a tensor or NumPy array of shape ({count},), one number for each pair, got {got}"
+        )

@@ -1,0 +1,177 @@
+"""Features without their independent noise: each one predicted from the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from trimetric._support import checks
+from trimetric._support.described import Described
+from trimetric.distances.batching import OBJECTS_AT_ONCE, in_chunks
+from trimetric.models.encoders import Standardize
+
+MASKED = 0.2
+"""share of the features that are hidden at a time"""
+PREDICTABLE = 0.1
+"""R^2 from which a feature is worth keeping"""
+
+
+class Denoiser(Described):
+    """Features predicted from each other, beside the features themselves: a first layer for an encoder.
+
+    A network learns, without labels, to predict features that are masked from those that are not.  Where noise is
+    independent from feature to feature, it cannot be predicted, so the prediction has less of it; and a feature that no
+    other one predicts is a distractor, which is left out.  `learn` does all of that; put the result in front of an
+    encoder, as in `torch.nn.Sequential(denoiser, encoder)`, and it is saved with the model.
+
+    Args:
+        features: the number of features that it reads.
+        kept: which of them it returns, twice: first the predictions, then the standardized originals.
+        width: units of the two hidden layers.
+        folds: parts in which the features are predicted, each from the others.
+        rounds: how many such partitions the predictions average over.
+        seed: of the partitions.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> generator = torch.Generator().manual_seed(0)
+        >>> hidden = torch.randn(500, 1, generator=generator)
+        >>> noisy = hidden + 0.5 * torch.randn(500, 6, generator=generator)
+        >>> denoiser = tm.Denoiser.learn(noisy, steps=200, width=32)
+        >>> denoiser(noisy).shape
+        torch.Size([500, 12])
+        >>> before, after = noisy[:, :1], denoiser(noisy)[:, :1]
+        >>> float((after - hidden).square().mean()) < float((before - hidden).square().mean())
+        True
+    """
+
+    masks: Tensor
+
+    def __init__(
+        self,
+        features: int,
+        kept: Sequence[int],
+        *,
+        width: int = 256,
+        folds: int = 5,
+        rounds: int = 2,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        self.in_features = checks.positive_int("features", features)
+        checks.positive_int("folds", folds)
+        self.kept = tuple(kept)
+        if not self.kept or not all(type(i) is int and 0 <= i < features for i in self.kept):
+            raise ValueError(f"kept: expected numbers of features from 0 to {features - 1}, got {self.kept[:5]!r}")
+        self.standardize = Standardize(features)
+        self.network = nn.Sequential(
+            nn.Linear(2 * features, checks.positive_int("width", width)),
+            nn.SiLU(),
+            nn.Linear(width, width),
+            nn.SiLU(),
+            nn.Linear(width, features),
+        )
+        generator = torch.Generator().manual_seed(checks.seed("seed", seed))
+        parts = [
+            torch.randperm(features, generator=generator) % folds for _ in range(checks.positive_int("rounds", rounds))
+        ]
+        masks = torch.stack([(part == fold).float() for part in parts for fold in range(folds)])
+        self.register_buffer("masks", masks)
+
+    def masked(self, x: Float[Tensor, "*batch features"], hidden: Float[Tensor, "*batch features"]) -> Tensor:
+        """Predict standardized features, of which some are hidden.
+
+        Args:
+            x: the standardized features.
+            hidden: 1 where a feature is hidden, otherwise 0.
+
+        Returns:
+            A prediction for every feature.
+        """
+        return self.network(torch.cat([x * (1 - hidden), hidden], dim=-1))
+
+    def predict(self, x: Float[Tensor, "*batch features"]) -> Float[Tensor, "*batch features"]:
+        """Predict each standardized feature from the others.
+
+        Args:
+            x: the features as they come.
+        """
+        standard = self.standardize(x)
+        times = self.masks.sum(dim=0)
+        total = torch.zeros_like(standard)
+        for mask in self.masks:
+            total = total + mask * self.masked(standard, mask.expand_as(standard))
+        return total / times
+
+    def forward(self, x: Float[Tensor, "*batch features"]) -> Float[Tensor, "*batch twice"]:
+        """Compute predictions and originals of the features that are kept.
+
+        Args:
+            x: the features as they come.
+        """
+        kept = list(self.kept)
+        return torch.cat([self.predict(x)[..., kept], self.standardize(x)[..., kept]], dim=-1)
+
+    @classmethod
+    def learn(
+        cls,
+        objects: Float[Tensor, "n features"],
+        *,
+        steps: int = 2000,
+        batch_size: int = 512,
+        width: int = 256,
+        learning_rate: float = 2e-3,
+        seed: int = 0,
+    ) -> Denoiser:
+        """Train a denoiser on the features of objects, without labels.
+
+        Args:
+            objects: their features; those of all objects that distances will be asked for, where they are known.
+            steps: of AdamW, with a rate that decays to 0 along a cosine.
+            batch_size: objects per step.
+            width: units of the hidden layers.
+            learning_rate: at the start.
+            seed: of weights, batches and masks.
+
+        Returns:
+            The denoiser, ready for use, without gradients.
+
+        Raises:
+            ValueError: where no feature can be predicted from the others.
+        """
+        rows = checks.finite("objects", checks.matrix("objects", checks.as_tensor("objects", objects)))
+        checks.positive_int("steps", steps)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(checks.seed("seed", seed))
+            first = cls(rows.shape[1], range(rows.shape[1]), width=width, seed=seed).to(rows)
+        first.standardize.measure(rows)
+        standard = first.standardize(rows)
+        generator = torch.Generator().manual_seed(seed)
+        optimizer = torch.optim.AdamW(first.network.parameters(), lr=learning_rate, weight_decay=0.01, fused=True)
+        for step in range(steps):
+            for group in optimizer.param_groups:
+                group["lr"] = learning_rate * 0.5 * (1 + math.cos(math.pi * step / steps))
+            x = standard[torch.randint(len(rows), (batch_size,), generator=generator)]
+            hidden = (torch.rand(x.shape, generator=generator) < MASKED).to(x)
+            optimizer.zero_grad()
+            loss = (F.mse_loss(first.masked(x, hidden), x, reduction="none") * hidden).sum() / hidden.sum()
+            loss.backward()
+            optimizer.step()
+        with torch.no_grad():
+            off = in_chunks(lambda x: first.predict(x) - first.standardize(x), rows, size=OBJECTS_AT_ONCE)
+            explained = 1 - off.square().mean(dim=0) / standard.square().mean(dim=0).clamp(min=1e-12)
+        kept = (explained > PREDICTABLE).nonzero().flatten().tolist()
+        if not kept:
+            raise ValueError(
+                "objects: expected features that tell something about each other, got none that the others predict "
+                f"(the best has R^2 {float(explained.max()):.2f})"
+            )
+        with torch.random.fork_rng(devices=[]):
+            found = cls(rows.shape[1], kept, width=width, seed=seed).to(rows)
+        found.load_state_dict(first.state_dict())
+        return found.requires_grad_(False).eval()

@@ -1,0 +1,247 @@
+"""Distillation: a metric learns from a function that is none, on pairs without labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from trimetric._support import checks
+from trimetric._support.progress import Shown
+from trimetric.distances import Distance, FunctionDistance, ObjectDistance, Siamese
+from trimetric.training.arguments import check_model, check_settings, checkpoint_file, pair_data
+from trimetric.training.config import Epoch, History, TrainingConfig
+from trimetric.training.drawn_pairs import BATCHES, DrawnPairs, answers
+from trimetric.training.fitting import train_on
+from trimetric.training.losses import CustomLoss
+from trimetric.training.pairs import ArrayOrTensor, PairData
+
+Function = ObjectDistance | Callable[[Tensor, Tensor], Tensor | np.ndarray]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistillationConfig:
+    """Settings of `distil`, and of how `metrize` trains its base.
+
+    Args:
+        steps: the number of steps; rounded up to whole epochs of 50.
+        batch_size: fresh pairs without labels per step.
+        labeled: labeled pairs per step, where there are any.
+        labeled_weight: what the mean loss of the labeled pairs counts, that of the others being 1.
+        learning_rate: of AdamW, decaying to 0 along a cosine.
+        weight_decay: of AdamW.
+        average: the decay of an exponential average of the weights; None for no average.
+        seed: of what is drawn.
+        checkpoint_seconds: the time between checkpoints.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> tm.DistillationConfig(steps=120).epochs
+        3
+    """
+
+    steps: int = 3000
+    batch_size: int = 1024
+    labeled: int = 256
+    labeled_weight: float = 1.0
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.1
+    average: float | None = None
+    seed: int = 0
+    checkpoint_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        checks.positive_int("steps", self.steps)
+        checks.positive_int("batch_size", self.batch_size)
+        checks.positive_int("labeled", self.labeled)
+        checks.finite_number("labeled_weight", self.labeled_weight, above=0)
+
+    @property
+    def epochs(self) -> int:
+        """The number of epochs, of 50 steps each."""
+        return -(-self.steps // BATCHES)
+
+    def training(self, batch_size: int) -> TrainingConfig:
+        """Make the settings of the training loop.
+
+        Args:
+            batch_size: pairs per step, with and without labels.
+        """
+        return TrainingConfig(
+            epochs=self.epochs,
+            batch_size=batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            average=self.average,
+            seed=self.seed,
+            validation_epochs=max(1, self.epochs // 10),
+            checkpoint_seconds=self.checkpoint_seconds,
+        )
+
+
+def distil(
+    f: Function | Sequence[Function],
+    student: ObjectDistance,
+    objects: ArrayOrTensor,
+    *,
+    pairs: Int[Tensor, "n 2"] | np.ndarray | None = None,
+    targets: Float[Tensor, " n"] | np.ndarray | None = None,
+    validation: tuple[ArrayOrTensor, ArrayOrTensor] | None = None,
+    symmetric: bool = False,
+    config: DistillationConfig | None = None,
+    callbacks: Sequence[Callable[[Epoch], object]] = (),
+    checkpoint: Path | str | None = None,
+    progress: Shown = "auto",
+) -> History:
+    """Train a student to agree with a function on fresh pairs of objects, without labels.
+
+    A metric that learns from labeled pairs sees each of them many times.  A teacher that knows all pairs gives as many
+    as you like: every step draws new ones.  The student keeps what it promises, and has no floor (see `metrize`).
+
+    An interrupted run resumes from its checkpoint and ends with the same weights, bit for bit, as in `fit`, as long as
+    the teachers give the same answers again.
+
+    Args:
+        f: the teacher: a model, or any function from two tensors `(n, dim)` to n numbers.  Several teachers take turns,
+            which teaches their mean.
+        student: a `Siamese` or a distance between vectors.  It is trained in place, and left in evaluation mode.
+        objects: what to draw pairs from, one row each.
+        pairs: pairs with known distances to mix in: indices `(n, 2)` into `objects`.
+        targets: their n distances.
+        validation: pairs and targets that are not trained on; their mean squared error is reported.
+        symmetric: whether to ask the teachers for both directions of pairs, in turns, for a symmetric student.
+        config: the settings.
+        callbacks: functions that are called with each finished `Epoch`.
+        checkpoint: a file to keep the state of the run in.
+        progress: "silent" prints nothing.
+
+    Returns:
+        The record of each epoch.
+
+    Examples:
+        >>> import torch
+        >>> import trimetric as tm
+        >>> _ = torch.manual_seed(0)
+        >>> objects = torch.rand(50, 2)
+        >>> student = tm.Siamese(tm.MLP(2, 8), tm.Calibrated(tm.WideNorm(8)))
+        >>> config = tm.DistillationConfig(steps=100, batch_size=64)
+        >>> def squared(x, y):
+        ...     return (y - x).square().sum(-1)
+        >>> history = tm.distil(squared, student, objects, config=config, progress="silent")
+        >>> len(history.epochs), student.axioms.triangle
+        (2, True)
+    """
+    check_model("student", student)
+    table = checks.as_tensor("objects", objects, student)
+    teachers = asked_functions(f, table)
+    labeled = None
+    if (pairs is None) != (targets is None):
+        raise ValueError("pairs, targets: expected both or none, got one of them")
+    if pairs is not None:
+        labeled = pair_data("pairs, targets", (pairs, targets), table, student)
+    held_out = [] if validation is None else [pair_data("validation", validation, table, student)]
+    return teach(
+        teachers,
+        student,
+        table,
+        labeled=labeled,
+        held_out=held_out,
+        symmetric=checks.boolean("symmetric", symmetric),
+        config=config or DistillationConfig(),
+        callbacks=callbacks,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+
+
+def teach(
+    teachers: Sequence[ObjectDistance],
+    student: ObjectDistance,
+    objects: Tensor,
+    *,
+    symmetric: bool,
+    config: DistillationConfig,
+    checkpoint: Path | str | None,
+    progress: Shown,
+    labeled: PairData | None = None,
+    held_out: Sequence[PairData] = (),
+    shift: float = 0.0,
+    loss: CustomLoss | None = None,
+    callbacks: Sequence[Callable[[Epoch], object]] = (),
+) -> History:
+    """Train a student on what teachers say of fresh pairs, plus `shift`; the rest is as in `distil`."""
+    check_settings(None, progress)
+    calls = checks.functions("callbacks", callbacks)
+    if len(objects) < 2:
+        raise ValueError(f"objects: expected at least two, got {len(objects)}")
+    directions = (False, True) if symmetric else (False,)
+    asked = [answers(own, objects, reverse=reverse) for reverse in directions for own in teachers]
+    data = DrawnPairs(
+        asked,
+        objects,
+        unlabeled=config.batch_size,
+        labeled=labeled,
+        labeled_pairs=config.labeled,
+        labeled_weight=config.labeled_weight,
+        shift=shift,
+    )
+    return train_on(
+        student,
+        data,
+        held_out=list(held_out),
+        watched={},
+        config=config.training(data.batch_size),
+        loss=loss,
+        file=checkpoint_file(checkpoint),
+        progress=progress,
+        after_epoch=lambda epoch: [call(epoch) for call in calls],
+    )
+
+
+def asked_functions(f: Function | Sequence[Function], objects: Tensor) -> list[ObjectDistance]:
+    """Turn one function or several into distances that can be asked for pairs of objects.
+
+    Args:
+        f: models or functions.
+        objects: what they read.
+    """
+    several = isinstance(f, (list, tuple))
+    members = checks.members("f", f, "model or function") if several else [f]
+    found: list[ObjectDistance] = []
+    for i, member in enumerate(members):
+        name = f"f[{i}]" if several else "f"
+        if isinstance(member, (Siamese, Distance)):
+            found.append(member)
+            continue
+        if isinstance(member, type) or not callable(member):
+            got = f"the class {member.__name__}" if isinstance(member, type) else type(member).__name__
+            raise TypeError(f"{name}: expected a Siamese, a Distance or a function of two tensors, got {got}")
+        if objects.ndim != 2 or not objects.is_floating_point():
+            raise ValueError(
+                f"objects: expected a matrix of features for the function {name}, got shape {tuple(objects.shape)} and "
+                f"dtype {objects.dtype}"
+            )
+        found.append(FunctionDistance(member, objects.shape[1]))
+    return found
+
+
+@torch.no_grad()
+def mean_answers(
+    members: Sequence[ObjectDistance], objects: Tensor, ends: Int[Tensor, "n 2"], *, symmetric: bool
+) -> Tensor:
+    """Compute the mean of several functions on pairs.
+
+    Args:
+        members: the functions.
+        objects: what they read.
+        ends: row numbers of the objects of each pair.
+        symmetric: whether to average both directions.
+    """
+    directions = (False, True) if symmetric else (False,)
+    values = [answers(own, objects, reverse=reverse)(*ends.unbind(1)) for reverse in directions for own in members]
+    return torch.stack(values).mean(dim=0)

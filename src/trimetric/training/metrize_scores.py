@@ -1,0 +1,182 @@
+"""A table of scored pairs becomes a metric: a base is learned from the scores, and keeps them in its corridor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from trimetric._all_pairs import all_pairs
+from trimetric._audit import Audit, audit
+from trimetric._support import checks
+from trimetric._support.progress import Shown
+from trimetric.axioms import Measured
+from trimetric.distances import Siamese
+from trimetric.training.config import TrainingConfig
+from trimetric.training.corridors import best_floor, clamp_values, corridor_loss, default_base, first_floor
+from trimetric.training.distilling import DistillationConfig
+from trimetric.training.fitting import fit
+from trimetric.training.losses import CustomLoss
+from trimetric.training.metrize_report import MANY_BELOW, MANY_CLAMPED
+from trimetric.training.metrizing import AUDITED
+
+BATCH = 256
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MetrizedScores:
+    """What `metrize_scores` returns.
+
+    Attributes:
+        distances: of the scored pairs; every other pair of different objects is at the distance `base + 1.5 floor`.
+        base: the quasimetric below the scores, from numbers of objects to distances.
+        floor: c, the smallest distance between different objects.
+        clamped: share of the scores that were changed.
+        below_floor: share of the scores that are smaller than the floor.
+        mean_squared_change: of the scores.
+        audit: of the distances between up to 200 objects, scored or not.
+
+    Examples:
+        >>> import torch
+        >>> import trimetric as tm
+        >>> pairs, scores = torch.tensor([[0, 1], [1, 2], [0, 2]]), torch.tensor([1.0, 1.0, 5.0])
+        >>> config = tm.DistillationConfig(steps=100)
+        >>> result = tm.metrize_scores(pairs, scores, floor=0.5, config=config, progress="silent")
+        >>> result.audit.triangle_defect
+        0.0
+    """
+
+    distances: Float[Tensor, " n"]
+    base: Siamese
+    floor: float
+    clamped: float
+    below_floor: float
+    mean_squared_change: float
+    audit: Audit
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to mind, in words."""
+        found = []
+        if self.clamped > MANY_CLAMPED:
+            found.append(f"{self.clamped:.0%} of the scores were changed: they are far from every metric")
+        if self.below_floor > MANY_BELOW:
+            found.append(f"{self.below_floor:.1%} of the scores are below the floor of {self.floor:.3g}")
+        return found
+
+
+def metrize_scores(
+    pairs: Int[Tensor, "n 2"] | np.ndarray,
+    scores: Float[Tensor, " n"] | np.ndarray,
+    *,
+    objects: int | None = None,
+    floor: float | Literal["auto"] = "auto",
+    symmetric: bool = False,
+    pull: float = 0.1,
+    config: DistillationConfig | None = None,
+    checkpoint: Path | str | None = None,
+    progress: Shown = "auto",
+) -> MetrizedScores:
+    """Turn scores of some pairs of objects into distances that keep the triangle inequality between all of them.
+
+    Where `metrize` asks a function, this has a table of its answers and nothing else.  Objects are known by number, so
+    the result says nothing about others.  For a complete matrix of up to some thousand objects,
+    `nearness.nearest_metric` is exact and has no floor.
+
+    Args:
+        pairs: the two objects of each pair, by number, from and to.
+        scores: of the pairs, at least 0.
+        objects: the number of objects; by default the largest in `pairs`, plus 1.
+        floor: as in `metrize`.
+        symmetric: whether d(x, y) = d(y, x) must hold; both directions of a pair then need the same score.
+        pull: as in `metrize`.
+        config: steps, learning rate, weight decay and seed; each step has up to 256 of the pairs.
+        checkpoint: as in `fit`.
+        progress: "silent" prints nothing.
+
+    Returns:
+        The distances of the pairs, and what was measured.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> pairs = torch.cartesian_prod(torch.arange(6), torch.arange(6))
+        >>> scores = 3 + (pairs[:, 0] - pairs[:, 1]).abs().float()
+        >>> scores[5] = 40.0  # from 0 to 5, which cannot be
+        >>> config = tm.DistillationConfig(steps=200)
+        >>> result = tm.metrize_scores(pairs, scores, config=config, progress="silent")
+        >>> bool(result.distances[5] < 30), result.audit.holds
+        (True, True)
+    """
+    config = config or DistillationConfig()
+    ends, given = checks.as_tensor("pairs", pairs), checks.as_tensor("scores", scores)
+    given = given if given.is_floating_point() else given.float()
+    checks.finite("scores", given)
+    last = int(ends.max()) if ends.numel() else -1
+    count = last + 1 if objects is None else checks.positive_int("objects", objects)
+    if count < 2 or last >= count:
+        raise ValueError(f"objects: expected at least {max(2, last + 1)}, one for each number in pairs, got {count}")
+    first = first_floor(given) if floor == "auto" else float(checks.finite_number("floor", floor, at_least=0))
+    numbers = torch.arange(count, device=ends.device)
+    base = default_base(numbers, symmetric=checks.boolean("symmetric", symmetric), seed=config.seed)
+    inner = corridor_loss(first, pull)
+    loss = CustomLoss(lambda p, t, done: inner.of(p, t - 1.5 * first, done), f"{inner.identity}, of scores")
+    fit(
+        base,
+        ends,
+        given.to(torch.float32),
+        loss=loss,
+        config=TrainingConfig(
+            epochs=-(-config.steps // -(-len(given) // BATCH)),
+            batch_size=BATCH,
+            learning_rate=config.learning_rate,
+            weight_decay=config.weight_decay,
+            average=config.average,
+            seed=config.seed,
+            checkpoint_seconds=config.checkpoint_seconds,
+        ),
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    with torch.no_grad():
+        below = base.between_rows(numbers, ends[:, 0], ends[:, 1])
+        scored = given.to(below)
+        chosen = first
+        if floor == "auto":
+            chosen = best_floor(scored, below, lambda d: (d - scored).square().clamp(max=first**2), first)
+        apart = ends[:, 0] != ends[:, 1]
+        distances = torch.where(apart, clamp_values(scored, below, chosen), 0)
+        found = _audit_of_all(base, ends, distances, chosen, count, seed=config.seed)
+    change = (distances - scored)[apart].double()
+    return MetrizedScores(
+        distances=distances,
+        base=base,
+        floor=chosen,
+        clamped=float((change.abs() > 1e-6 * scored[apart].abs()).double().mean()),
+        below_floor=float((scored[apart] < chosen).double().mean()),
+        mean_squared_change=float(change.square().mean()),
+        audit=found,
+    )
+
+
+def _audit_of_all(base: Siamese, ends: Tensor, distances: Tensor, floor: float, count: int, *, seed: int) -> Audit:
+    """Audit the distances of all pairs of some objects, those of the table among them."""
+    some = torch.randperm(count, generator=torch.Generator().manual_seed(seed))[:AUDITED].sort().values.to(ends.device)
+    matrix = all_pairs(base, some) + 1.5 * floor
+    matrix.fill_diagonal_(0)
+    place = torch.full((count,), -1, device=ends.device)
+    place[some] = torch.arange(len(some), device=ends.device)
+    i, j = place[ends].unbind(1)
+    inside = (i >= 0) & (j >= 0)
+    if base.axioms.symmetric:
+        matrix[j[inside], i[inside]] = distances[inside]
+    matrix[i[inside], j[inside]] = distances[inside]
+    axioms: tuple[Measured, ...] = ("triangle", "nonnegative", "reflexive")
+    if base.axioms.symmetric:
+        axioms = (*axioms, "symmetric")
+    rows = torch.arange(len(some), dtype=matrix.dtype, device=ends.device).unsqueeze(1)
+    return audit(lambda x, y: matrix[x[..., 0].long(), y[..., 0].long()], rows, require=axioms).of_rows(some.tolist())

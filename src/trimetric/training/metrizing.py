@@ -1,0 +1,203 @@
+"""Any function becomes a metric: a base is trained to run below it, and a corridor does the rest."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from trimetric._audit import Audit, audit
+from trimetric._support import checks
+from trimetric._support.progress import Shown
+from trimetric.distances import ObjectDistance, Siamese, ensemble
+from trimetric.training.arguments import check_model, pair_data
+from trimetric.training.config import History
+from trimetric.training.corridors import best_floor, clamp_values, corridor, corridor_loss, default_base, first_floor
+from trimetric.training.distilling import DistillationConfig, Function, asked_functions, mean_answers, teach
+from trimetric.training.metrize_report import MetrizeReport, describe_change
+from trimetric.training.pairs import ArrayOrTensor
+
+AUDITED, JUDGED = 200, 10_000
+"""objects of the audits, and random pairs of the report"""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Metrized:
+    """What `metrize` returns.
+
+    Attributes:
+        distance: a `Siamese` or a `CorridorMetric` that keeps the triangle inequality and reads the same objects.
+        base: the quasimetric below the function; None for 0.
+        report: what became of the function.
+        history: of the training of the base; None where it was not trained.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> config = tm.DistillationConfig(steps=50, batch_size=64)
+        >>> def squared(x, y):
+        ...     return 1 + (y - x).square().sum(-1)
+        >>> result = tm.metrize(squared, torch.rand(30, 2), config=config, progress="silent", warn=False)
+        >>> result.distance.axioms.triangle
+        True
+    """
+
+    distance: ObjectDistance
+    base: ObjectDistance | None
+    report: MetrizeReport
+    history: History | None
+
+
+def metrize(
+    f: Function | Sequence[Function],
+    objects: ArrayOrTensor,
+    *,
+    base: ObjectDistance | None = None,
+    train_base: bool = True,
+    floor: float | Literal["auto"] = "auto",
+    pairs: Int[Tensor, "n 2"] | np.ndarray | None = None,
+    targets: Float[Tensor, " n"] | np.ndarray | None = None,
+    symmetric: bool = False,
+    pull: float = 0.1,
+    config: DistillationConfig | None = None,
+    checkpoint: Path | str | None = None,
+    progress: Shown = "auto",
+    warn: bool = True,
+) -> Metrized:
+    """Turn any function of two objects into a distance that keeps the triangle inequality.
+
+    Trains a quasimetric B to run near f, on fresh pairs of the objects, and keeps f in the corridor from B + c to
+    B + 2c (`CorridorMetric`).  The result equals f wherever f lies in the corridor.  Its price is the floor: no two
+    different objects are closer than c.  `distil` makes a metric without a floor, at some loss of accuracy.
+
+    The guarantee holds for all objects of the kind, not only for those given here; how well B follows f is known for
+    these only.
+
+    Args:
+        f: a model, or any function from two tensors `(n, dim)` to n numbers; or several, whose mean is used.
+        objects: examples of what f reads, one row each.
+        base: B: a `Siamese` or a distance that promises the triangle inequality, with a `Calibrated` head where its
+            scale is to be set; by default intervals with tolls on an `MLP` of three layers.  It is trained in place.
+        train_base: whether to train the base; False for one that is trained already.  Without a base, False stands for
+            B = 0: the values are then kept within a factor of two, which suits pairs that are all far apart.
+        floor: c, or "auto": 12 % of the mean of f while the base is trained (two thirds where B = 0), then the multiple
+            of that which changes f least, or fits the targets best.
+        pairs: indices `(n, 2)` into `objects` of pairs with known distances, for the report and the floor.
+        targets: their distances.  Every second of these pairs chooses the floor; the errors are those of the others.
+        symmetric: whether d(x, y) = d(y, x) must hold: f is then averaged over both directions.
+        pull: how strongly the base is drawn to the middle of the corridor, beside being kept from leaving f outside.
+        config: how to train the base.
+        checkpoint: a file to keep the state of the training in, as in `fit`.
+        progress: "silent" prints nothing.
+        warn: whether to raise what the report warns of as warnings too.
+
+    Returns:
+        The distance and a report.
+
+    Examples:
+        >>> import trimetric as tm
+        >>> _ = torch.manual_seed(0)
+        >>> places = torch.rand(60, 2)
+        >>> def minutes(x, y):  # of a trip; some answers are far too long
+        ...     right = 5 + 20 * (y - x).abs().sum(-1)
+        ...     return torch.where((97 * x[:, 0] + 31 * y[:, 1]) % 1 < 0.03, 3 * right, right)
+        >>> config = tm.DistillationConfig(steps=300, batch_size=256)
+        >>> result = tm.metrize(minutes, places, config=config, progress="silent")
+        >>> result.report.audit_of_f.triangle_defect > 10, result.report.audit.triangle_defect
+        (True, 0.0)
+        >>> result.report.clamped < 0.2
+        True
+    """
+    table = checks.as_tensor("objects", objects, base if base is not None else f)
+    members = asked_functions(f, table)
+    symmetric = checks.boolean("symmetric", symmetric)
+    checks.finite_number("pull", pull, at_least=0)
+    config = config or DistillationConfig()
+    if base is not None:
+        check_model("base", base) if train_base else checks.instance("base", base, ObjectDistance)
+    if not train_base and checkpoint is not None:
+        raise ValueError("checkpoint: expected None where no base is trained, got a file")
+    if floor != "auto":
+        checks.finite_number("floor", floor, at_least=0)
+    if (pairs is None) != (targets is None):
+        raise ValueError("pairs, targets: expected both or none, got one of them")
+    own = base
+    if train_base and base is None:
+        own = default_base(table, symmetric=symmetric, seed=config.seed)
+    labeled = None
+    if pairs is not None:
+        labeled = pair_data("pairs, targets", (pairs, targets), table, own or members[0])
+    ends = _random_pairs(len(table), seed=config.seed).to(table.device)
+    values = mean_answers(members, table, ends, symmetric=symmetric)
+    first = first_floor(values, banded=own is None) if floor == "auto" else float(floor)
+
+    history = None
+    if train_base and own is not None:
+        history = teach(
+            members,
+            own,
+            table,
+            symmetric=symmetric,
+            config=config,
+            checkpoint=checkpoint,
+            progress=progress,
+            shift=-1.5 * first,
+            loss=corridor_loss(first, pull),
+        )
+    chosen, judged = None, None
+    if labeled is not None:
+        apart = labeled.pairs[:, 0] != labeled.pairs[:, 1]  # type: ignore[call-overload]
+        different, wanted = labeled.pairs[apart], labeled.targets[apart]  # type: ignore[index]
+        known = mean_answers(members, table, different, symmetric=symmetric)
+        below = _base_values(own, table, different, known)
+        chosen = (known[0::2], below[0::2], wanted[0::2])
+        judged = [part[1::2] for part in (known, below, wanted)]
+    under = _base_values(own, table, ends, values)
+    if floor != "auto":
+        floor = first
+    elif chosen is None:
+        # A value that is far outside stays there whatever the floor, so that it has no say in it.
+        floor = best_floor(values, under, lambda d: (d - values).square().clamp(max=first**2), first)
+    else:
+        targets_of_choice = chosen[2]
+        floor = best_floor(chosen[0], chosen[1], lambda d: (d - targets_of_choice).square(), first)
+
+    mean = members[0] if len(members) == 1 and not symmetric else ensemble(members, symmetric=symmetric)
+    distance = corridor(mean, own, floor).eval()
+    some = table[torch.randperm(len(table), generator=torch.Generator().manual_seed(config.seed))[:AUDITED]]
+    report = describe_change(
+        values,
+        clamp_values(values, under, floor),
+        floor=floor,
+        audits=(_audit(mean, some), _audit(distance, some)),
+        judged=None if judged is None else (judged[2], judged[0], clamp_values(judged[0], judged[1], floor)),
+    )
+    for text in report.warnings if warn else ():
+        warnings.warn(f"metrize: {text}", stacklevel=2)
+    return Metrized(distance=distance, base=own, report=report, history=history)
+
+
+def _audit(network: ObjectDistance, objects: Tensor) -> Audit:
+    """Audit on these objects alone: to measure homogeneity would ask a function for others, which it may not know."""
+    if isinstance(network, Siamese):
+        return audit(network, objects)
+    found = audit(lambda x, y: network(x, y), objects)
+    return replace(found, name=type(network).__name__, promised=network.axioms.but(homogeneous=False))
+
+
+def _base_values(base: ObjectDistance | None, objects: Tensor, ends: Tensor, like: Tensor) -> Tensor:
+    return torch.zeros_like(like) if base is None else mean_answers([base], objects, ends, symmetric=False)
+
+
+def _random_pairs(count: int, *, seed: int) -> Int[Tensor, "n 2"]:
+    if count < 2:
+        raise ValueError(f"objects: expected at least two, got {count}")
+    generator = torch.Generator().manual_seed(seed + 1_000_003)
+    start = torch.randint(count, (JUDGED,), generator=generator)
+    return torch.stack([start, (start + torch.randint(1, count, (JUDGED,), generator=generator)) % count], dim=1)

@@ -1,0 +1,242 @@
+"""Functions that become metrics, by a corridor and by distillation."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import trimetric as tm
+from trimetric.training.drawn_pairs import BATCHES, DrawnPairs, answers
+from trimetric.training.pairs import PairData
+
+SHORT = tm.DistillationConfig(steps=100, batch_size=64, labeled=16)
+
+
+def truth(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """The minutes of a trip: a metric and a toll."""
+    return 5 + 20 * (y - x).relu().sum(-1) + 10 * (x - y).relu().sum(-1)
+
+
+def minutes(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """The same from a bad source: far too long for a few pairs."""
+    right = truth(x, y)
+    return torch.where((97 * x[:, 0] + 31 * y[:, 1]) % 1 < 0.03, 3 * right, right)
+
+
+def places(count: int = 60) -> torch.Tensor:
+    return torch.rand(count, 2, generator=torch.Generator().manual_seed(0))
+
+
+def student(seed: int = 0) -> tm.Siamese:
+    torch.manual_seed(seed)
+    return tm.Siamese(tm.MLP(2, 18, widths=(32,)), tm.Calibrated(tm.TollMetric(tm.IntervalQuasimetric(16))))
+
+
+def test_a_function_becomes_a_metric_that_equals_it_almost_everywhere() -> None:
+    objects = places()
+    config = tm.DistillationConfig(steps=300, batch_size=256)
+    pairs = torch.randint(60, (500, 2), generator=torch.Generator().manual_seed(1))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    targets = truth(objects[pairs[:, 0]], objects[pairs[:, 1]])
+    result = tm.metrize(minutes, objects, pairs=pairs, targets=targets, config=config, progress="silent")
+    report = result.report
+    assert report.audit_of_f.triangle_defect > 10
+    assert report.audit.holds
+    assert tm.audit(result.distance, places(150)).triangle_defect == 0  # also between other objects
+    assert report.clamped < 0.2
+    assert report.errors_of_f is not None
+    assert report.errors is not None
+    assert report.errors.mse < 0.1 * report.errors_of_f.mse  # what breaks triangles is wrong, and was clamped
+    assert report.errors.pairs == len(pairs) // 2
+    start, end = pairs[1::2].unbind(1)
+    values = result.distance.between_rows(objects, start, end).detach()
+    assert report.errors.mse == pytest.approx(float((values - targets[1::2]).double().square().mean()), rel=1e-4)
+    assert result.distance.head.floor == report.floor
+    assert not report.warnings
+    assert "MSE of targets" in str(report)
+    assert report.to_dict()["floor"] == report.floor
+
+
+def test_warns_where_f_is_a_metric_already_where_much_is_clamped_and_where_the_floor_is_large() -> None:
+    objects = places()
+    base = tm.NormInduced(tm.Euclidean(2))
+
+    def told(f: object, floor: float) -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            report = tm.metrize(f, objects, base=base, train_base=False, floor=floor).report  # type: ignore[arg-type]
+        assert [str(warning.message) for warning in caught] == [f"metrize: {text}" for text in report.warnings]
+        return list(report.warnings)
+
+    (known,) = told(tm.NormInduced(tm.Euclidean(2)), 0.0)
+    assert "f keeps the triangle inequality on all 216,000 triples that were measured and promises it" in known
+    (clamped,) = told(lambda x, y: 2 + 100 * (y - x).square().sum(-1), 0.01)
+    assert "of the pairs were clamped: f is far from every metric" in clamped
+    clamped, below = told(lambda x, y: 1 + (y - x).norm(dim=-1) ** 3, 1.2)
+    assert "of the pairs were below the floor of 1.2" in below
+    (known,) = told(lambda x, y: 1.5 + (y - x).norm(dim=-1), 1.0)
+    assert "only f(x, x) has to be set to 0; it may need no corridor" in known
+
+
+def test_refuses_what_it_cannot_use() -> None:
+    objects = places(10)
+    with pytest.raises(ValueError, match="f: expected a number for every pair of objects, got NaN"):
+        tm.metrize(lambda x, y: (x - y).sum(-1).sqrt(), objects, config=SHORT, progress="silent")
+    with pytest.raises(ValueError, match="f: expected values that are positive and finite on average, got a mean of -"):
+        tm.metrize(lambda x, y: -(x - y).norm(dim=-1), objects, config=SHORT, progress="silent")
+    with pytest.raises(ValueError, match="pairs, targets: expected both or none"):
+        tm.metrize(minutes, objects, targets=torch.ones(3))
+    with pytest.raises(ValueError, match="checkpoint: expected None where no base is trained"):
+        tm.metrize(minutes, objects, train_base=False, checkpoint="run.checkpoint")
+    with pytest.raises(ValueError, match="objects: expected at least two, got 1"):
+        tm.metrize(minutes, objects[:1])
+    with pytest.raises(TypeError, match="f: expected a Siamese, a Distance or a function of two tensors, got str"):
+        tm.distil("f", student(), objects)  # type: ignore[arg-type]
+
+
+def test_a_function_is_asked_for_its_objects_only() -> None:
+    objects = places()
+
+    def picky(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        for end in (x, y):
+            assert (end[:, None] == objects[None]).all(dim=-1).any(dim=1).all()
+        return minutes(x, y)
+
+    base = tm.Calibrated(tm.WideNorm(2, components=4, width=4))
+    assert tm.metrize(picky, objects, base=base, config=SHORT, progress="silent", warn=False).report.audit.holds
+
+
+def test_without_a_base_values_are_kept_within_a_factor_of_two() -> None:
+    objects = places()
+    torch.manual_seed(0)
+    encoder = tm.MLP(2, 4)
+    network = tm.Siamese(encoder, tm.MLPDistance(4, widths=(16,), output="softplus"))
+    for f, kind in ((minutes, tm.CorridorMetric), (network, tm.Siamese)):
+        result = tm.metrize(f, objects, train_base=False, warn=False)
+        assert isinstance(result.distance, kind)
+        assert result.base is None
+        assert result.history is None
+        assert result.report.audit.holds
+        matrix = tm.all_pairs(result.distance, objects).detach()
+        apart = matrix[~torch.eye(60, dtype=torch.bool)]
+        assert apart.max() <= 2 * apart.min() * (1 + 1e-6)
+
+
+def test_equal_objects_do_not_count_in_the_errors() -> None:
+    objects = places()
+    pairs = torch.tensor([[0, 1], [2, 3], [4, 4], [5, 6], [7, 8], [9, 9]])
+    targets = truth(objects[pairs[:, 0]], objects[pairs[:, 1]])
+    result = tm.metrize(truth, objects, pairs=pairs, targets=targets, train_base=False, warn=False)
+    assert result.report.errors is not None
+    assert result.report.errors.pairs == 2
+
+
+def test_symmetric_and_several_functions() -> None:
+    objects = places()
+    torch.manual_seed(0)
+    members = [tm.Siamese(tm.MLP(2, 4), tm.MLPDistance(4, widths=(8,), output="softplus")) for _ in range(2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fresh networks are nearly constant, hence metrics
+        result = tm.metrize(members, objects, symmetric=True, config=SHORT, progress="silent")
+    assert result.distance.axioms.symmetric
+    assert result.report.audit.holds
+    x, y = objects[:30], objects[30:]
+    mean = torch.stack([member(x, y) + member(y, x) for member in members]).sum(dim=0) / 4
+    assert result.base is not None
+    base = result.base(x, y)
+    expected = torch.minimum(torch.maximum(mean, base + result.report.floor), base + 2 * result.report.floor)
+    torch.testing.assert_close(result.distance(x, y), expected)
+
+
+def test_numbers_of_objects_are_objects_too() -> None:
+    torch.manual_seed(0)
+    network = tm.Siamese(torch.nn.Embedding(20, 4), tm.MLPDistance(4, widths=(8,), output="softplus"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = tm.metrize(network, torch.arange(20), config=SHORT, progress="silent")
+    assert tm.audit(result.distance, torch.arange(20)).holds
+    tm.Model(result.distance, [str(i) for i in range(20)])
+
+
+def test_distillation_learns_a_function_and_mixes_in_labeled_pairs() -> None:
+    objects = places()
+    pupil = student()
+    pairs = torch.cartesian_prod(torch.arange(60), torch.arange(60))
+    lengths = torch.where(pairs[:, 0] == pairs[:, 1], 0, truth(objects[pairs[:, 0]], objects[pairs[:, 1]]))
+    config = tm.DistillationConfig(steps=300, batch_size=256, labeled=32)
+    history = tm.distil(
+        minutes,
+        pupil,
+        objects,
+        pairs=pairs,
+        targets=lengths,
+        validation=(pairs, lengths),
+        config=config,
+        progress="silent",
+    )
+    assert history.epochs[-1].validation_mse is not None
+    assert history.epochs[-1].validation_mse < 0.3 * lengths.var()
+    assert tm.audit(pupil, objects).holds
+
+
+@pytest.mark.parametrize("labeled", [False, True])
+def test_a_resumed_run_ends_with_the_same_weights(labeled: bool, tmp_path: Path) -> None:
+    objects, file = places(), tmp_path / "run.checkpoint"
+    pairs = torch.tensor([[0, 1], [2, 3], [4, 5]])
+    extra: dict[str, Any] = {"pairs": pairs, "targets": torch.tensor([1.0, 2.0, 3.0])} if labeled else {}
+    config = tm.DistillationConfig(steps=150, batch_size=32, labeled=4, checkpoint_seconds=0.0)
+
+    def stop(epoch: tm.Epoch) -> None:
+        if epoch.epoch == 1:
+            raise InterruptedError
+
+    whole, resumed = student(), student()
+    teachers = [minutes, lambda x, y: minutes(y, x)]
+    tm.distil(teachers, whole, objects, config=config, progress="silent", **extra)
+    with pytest.raises(InterruptedError):
+        tm.distil(
+            teachers, resumed, objects, config=config, callbacks=[stop], checkpoint=file, progress="silent", **extra
+        )
+    resumed = student(seed=9)
+    tm.distil(teachers, resumed, objects, config=config, checkpoint=file, progress="silent", **extra)
+    for mine, its in zip(whole.state_dict().values(), resumed.state_dict().values(), strict=True):
+        assert torch.equal(mine, its)
+    with pytest.raises(Exception, match="the training pairs, their distances or the objects differ"):
+        tm.distil(teachers[:1], student(), objects, config=config, checkpoint=file, progress="silent", **extra)
+
+
+def test_pairs_are_fresh_in_every_step_and_the_same_for_a_seed() -> None:
+    objects = places(500)
+    asked = [
+        answers(tm.FunctionDistance(minutes, 2), objects),
+        answers(tm.FunctionDistance(minutes, 2), objects, reverse=True),
+    ]
+    known = PairData(torch.tensor([[0, 1], [2, 3], [4, 5]]), torch.tensor([10.0, 20.0, 30.0]), objects)
+    data = DrawnPairs(asked, objects, unlabeled=100, labeled=known, labeled_pairs=2, labeled_weight=3.0, shift=-1.0)
+    order = data.begin_epoch(7, 0)
+    assert torch.equal(order, torch.arange(BATCHES * 102))
+    first, targets = data.pairs.clone().view(BATCHES, 102, 2), data.targets.clone().view(BATCHES, 102)  # type: ignore[union-attr]
+    drawn = first[:, :100].flatten(0, 1)
+    assert len(drawn.unique(dim=0)) > 0.97 * len(drawn)
+    assert first[0, :100].unique().numel() <= 50  # few objects to embed in a step
+    forward = minutes(objects[first[0, :100, 0]], objects[first[0, :100, 1]]) - 1
+    backward = minutes(objects[first[1, :100, 1]], objects[first[1, :100, 0]]) - 1
+    differ = first[:, :100, 0] != first[:, :100, 1]
+    torch.testing.assert_close(targets[0, :100][differ[0]], forward[differ[0]])
+    torch.testing.assert_close(targets[1, :100][differ[1]], backward[differ[1]])
+    counts = targets[:, 100:].flatten().unique(return_counts=True)
+    assert counts[0].tolist() == [9, 19, 29]
+    assert counts[1].max() - counts[1].min() <= 1  # an endless sequence of shuffles
+    assert data.weights is not None
+    weights = data.weights.view(BATCHES, 102)[0]
+    assert float(weights[:100].sum()) == pytest.approx(102)
+    assert float(weights[100:].sum()) == pytest.approx(3 * 102)
+    data.begin_epoch(7, 1)
+    assert not torch.equal(data.pairs.view(BATCHES, 102, 2)[:, :100], first[:, :100])  # type: ignore[union-attr]
+    data.begin_epoch(7, 0)
+    assert torch.equal(data.pairs.view(BATCHES, 102, 2), first)  # type: ignore[union-attr]
+    assert torch.equal(data.targets.view(BATCHES, 102), targets)
