@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from trimetric._support.interruption import deferred_signals
 from trimetric._support.memory import keep_freed_memory
