@@ -101,6 +101,20 @@ def scattered(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return 20 * (1e4 * (x.sin().sum(-1) + 2 * (y + 1).cos().sum(-1))).sin().round()
 
 
+class Jumping(tm.Described):
+    """`jumping` as a module, which a model file can name."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return jumping(x, y)
+
+
+class Scattered(tm.Described):
+    """`scattered` as a module."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return scattered(x, y)
+
+
 def _inside(dim: int) -> tm.CorridorMetric:
     """One that no point of the gradient's test leaves."""
     network = tm.MLPDistance(dim, widths=(8,), inputs="concatenation")
@@ -143,12 +157,14 @@ DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
     "NeuralMetric-tolls": lambda dim: tm.NeuralMetric(_tolled(lambda d: tm.DeepNorm(d, widths=(4, 4)), dim)),
     "BandMetric": lambda dim: tm.BandMetric(tm.MLPDistance(dim, widths=(8,), inputs="concatenation")),
     "BandMetric-beside": lambda dim: tm.WideMetric([_intervals(dim), _wide_band(dim)], pool="mean"),
-    "CorridorMetric": lambda dim: tm.CorridorMetric(tm.FunctionDistance(jumping, dim), base=_intervals(dim), floor=0.5),
+    "CorridorMetric": lambda dim: tm.CorridorMetric(
+        tm.FunctionDistance(Jumping(), dim), base=_intervals(dim), floor=0.5
+    ),
     "CorridorMetric-random": lambda dim: tm.CorridorMetric(
-        tm.FunctionDistance(scattered, dim), base=_tolled(tm.Euclidean, dim, tolls=1), floor=3.0
+        tm.FunctionDistance(Scattered(), dim), base=_tolled(tm.Euclidean, dim, tolls=1), floor=3.0
     ),
     "CorridorMetric-network": _inside,
-    "FunctionDistance": lambda dim: tm.FunctionDistance(jumping, dim),
+    "FunctionDistance": lambda dim: tm.FunctionDistance(Jumping(), dim),
     "recommended": lambda dim: tm.recommended(dim, symmetric=False),
     "recommended-symmetric": lambda dim: tm.recommended(dim, symmetric=True),
     "recommended-tolls": lambda dim: tm.recommended(dim, symmetric=False, tolls=dim > 2),

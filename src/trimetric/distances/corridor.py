@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -42,7 +44,7 @@ class CorridorMetric(Distance):
     down would lead farther out.  Those of $B$ are the derivatives: 0 inside, 1 outside.
 
     **NaN**: a function that is not a number for some pair of different points is refused with an error, in eager mode;
-    a compiled or exported program returns NaN for such a pair.
+    a compiled or exported program returns NaN for such a pair, as everyone does where a point itself is NaN.
 
     Args:
         f: any distance or norm, such as an `MLPDistance` or a `FunctionDistance`; it need not promise anything.
@@ -100,15 +102,15 @@ class CorridorMetric(Distance):
     ) -> Float[Tensor, "*#batch 1"]:
         values = self._corridor(self.inner(x, y), None if self.base is None else self.base(x, y))
         differ = (x != y).any(dim=-1)
-        return _checked(torch.where(differ, values, 0)).unsqueeze(-1)
+        return _checked(torch.where(differ, values, 0), lambda: _unknown(x) | _unknown(y)).unsqueeze(-1)
 
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs 1"]:
         ends = points, start, end
         base = None if self.base is None else self.base.pool(self.base.row_components(*ends))
         values = self._corridor(self.inner.pool(self.inner.row_components(*ends)), base)
-        fixed = points.detach()
-        differ = (fixed[start] != fixed[end]).any(dim=-1)
-        return _checked(torch.where(differ, values, 0)).unsqueeze(-1)
+        x, y = points.detach()[start], points.detach()[end]
+        differ = (x != y).any(dim=-1)
+        return _checked(torch.where(differ, values, 0), lambda: _unknown(x) | _unknown(y)).unsqueeze(-1)
 
     def pair_kernel(self) -> PairKernel:
         parts = [self.inner] if self.base is None else [self.inner, self.base]
@@ -124,7 +126,8 @@ class CorridorMetric(Distance):
                 for part, kernel, row, column in zip(parts, kernels, rows, columns, strict=True)
             ]
             values = self._corridor(own[0], own[1] if len(own) > 1 else None)
-            return _checked(zero_at_equal_rows(values.unsqueeze(-1), x, y))
+            values = zero_at_equal_rows(values.unsqueeze(-1), x, y)
+            return _checked(values, lambda: (_unknown(x[0]).unsqueeze(1) | _unknown(y[0])).unsqueeze(-1))
 
         return PairKernel(project, pairs, sum(kernel.floats for kernel in kernels) + 6)
 
@@ -134,14 +137,20 @@ class CorridorMetric(Distance):
         return sum(part.definition_floats for part in parts) + self.dim + 6
 
 
-def _checked(values: Tensor) -> Tensor:
-    """The values themselves, if none is NaN."""
+def _unknown(points: Tensor) -> Tensor:
+    return torch.isnan(points).any(dim=-1)
+
+
+def _checked(values: Tensor, unknown: Callable[[], Tensor]) -> Tensor:
+    """The values themselves, if none is NaN but those of `unknown` pairs, which have a point that is."""
     if torch.compiler.is_compiling():
         return values
     try:
-        count = int(torch.isnan(values.detach()).sum())
+        broken = torch.isnan(values.detach())
+        count = int(broken.sum())
     except RuntimeError:  # inside of vmap nobody may look at numbers
         return values
+    count = count and int((broken & ~unknown()).sum())
     if count:
         raise ValueError(f"f: expected a number for every pair of different points, got NaN for {count}")
     return values
