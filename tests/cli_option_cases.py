@@ -35,6 +35,7 @@ MODES: dict[str, dict[str, list[str]]] = {
         "edges": ["edges.csv", *OUT, *TINY, "--edges", "--loss", "discounted"],
         "network": ["--graph", "edges.csv", *OUT, *TINY, "--widths", "8"],
         "map": ["--graph", "town.osm", *OUT, *TINY, "--widths", "8", "--sample", "45"],
+        "map model": ["--graph", "edges.csv", *OUT, "--epochs", "2", "--bytes-per-node", "8"],
     },
     "predict": {
         "pairs": ["map.safetensors", "pairs.csv"],
@@ -65,6 +66,7 @@ VALUES: dict[str, str] = {
     "--all-pairs": "",
     "--batch-size": "3",
     "--bins": "3",
+    "--bytes-per-node": "16",
     "--cache": "out/cache",
     "--concave-units": "2",
     "--dataset": "out/other.npz",
@@ -83,6 +85,7 @@ VALUES: dict[str, str] = {
     "--from-file": "ids.csv",
     "--gamma": "0.5",
     "--graph": "edges.csv",
+    "--guarantee": "lower",
     "--head": "interval",
     "--held-out": "0.4",
     "--horizon": "1",
@@ -105,6 +108,8 @@ VALUES: dict[str, str] = {
     "--patience": "1",
     "--picture": "out/p.png",
     "--points": "2",
+    "--precision": "int8",
+    "--queries": "pairs.csv",
     "--quiet": "",
     "--random": "",
     "--repeat": "2",
@@ -119,6 +124,7 @@ VALUES: dict[str, str] = {
     "--to": "d",
     "--to-column": "end",
     "--to-file": "ids.csv",
+    "--trees": "3",
     "--tolerance": "0.5",
     "--unit": "minutes",
     "--validation": "0.4",
@@ -151,7 +157,7 @@ ALSO = {
 # One input for each way to train is enough for options of the training itself.
 OF_TRAINING = {"--epochs", "--batch-size", "--learning-rate", "--weight-decay", "--schedule", "--dim", "--head"}
 OF_TRAINING |= {"--restart", "--quiet", "--json", "--seed", "--patience", "--loss", "--device", "--output"}
-TRAINED = {"fit": ("pairs", "network"), "values fit": ("dataset",)}
+TRAINED = {"fit": ("pairs", "network", "map model"), "values fit": ("dataset",)}
 NEVER_DONE = {"--device": "there is one device here"}
 
 

@@ -14,6 +14,7 @@ from .distances import Calibrated as Calibrated
 from .distances import ConvexNetwork as ConvexNetwork
 from .distances import Discounted as Discounted
 from .distances import Distance as Distance
+from .distances import HubMetric as HubMetric
 from .distances import IntervalQuasimetric as IntervalQuasimetric
 from .distances import LandmarkBound as LandmarkBound
 from .distances import MLPDistance as MLPDistance

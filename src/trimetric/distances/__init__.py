@@ -4,6 +4,7 @@ from trimetric.distances.base import ObjectDistance as ObjectDistance
 from trimetric.distances.calibrated import Calibrated as Calibrated
 from trimetric.distances.combine import Discounted as Discounted
 from trimetric.distances.combine import WideMetric as WideMetric
+from trimetric.distances.hubs import HubMetric as HubMetric
 from trimetric.distances.interval import IntervalQuasimetric as IntervalQuasimetric
 from trimetric.distances.landmarks import LandmarkBound as LandmarkBound
 from trimetric.distances.neural_metric import NeuralMetric as NeuralMetric

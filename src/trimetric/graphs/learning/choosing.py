@@ -69,7 +69,8 @@ def choose_potentials_for(
             shares[len(nodes) + i] = np.maximum(here[x] - here[y], 0)
             shown.advance(1)
     shares /= trips.lengths
-    rows = np.array(greedy_rows(shares, count))
+    # A small graph has fewer potentials than that; training finds a use for the others.
+    rows = np.resize(greedy_rows(shares, min(count, len(shares))), count)
     return nodes[rows % len(nodes)], rows >= len(nodes)
 
 

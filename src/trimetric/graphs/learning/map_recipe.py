@@ -9,19 +9,18 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import trimetric
 from trimetric._support.progress import Shown
 from trimetric.distances import LandmarkBound, ObjectDistance, Siamese
 from trimetric.graphs.graph import Graph
-from trimetric.graphs.learning.comparison import MODEL, Candidate, compare, exact_engine, measure_candidate
+from trimetric.graphs.learning.comparison import MODEL, Candidate, compare, exact_engine, measure_candidate, predicted
 from trimetric.graphs.learning.graph_sample import check_memory, draw_pairs, landmarks_of_size
 from trimetric.graphs.learning.learned_graph import LearnedGraph
 from trimetric.graphs.learning.map_pairs import asked_trips, ends_of, held_out_trips, trips_of
 from trimetric.graphs.learning.map_training import (
     SLACK,
-    Choice,
     Plan,
     best_choice,
     rescaled,
@@ -29,9 +28,11 @@ from trimetric.graphs.learning.map_training import (
     train_map,
 )
 from trimetric.graphs.learning.potential_training import Points, predict_trips
-from trimetric.graphs.learning.rounding import BYTES, Precision, Rounded, steepest_arc
-from trimetric.graphs.learning.trips import Trips
+from trimetric.graphs.learning.rounding import Precision, Rounded, steepest_arc
+from trimetric.graphs.learning.trips import Trips, draw_trips
+from trimetric.graphs.learning.upper_recipe import PROMISE, choose_hubs, hub_model
 from trimetric.graphs.learning.verdict import ExactTable, Verdict
+from trimetric.graphs.paths.landmarks import Landmarks
 from trimetric.graphs.paths.pair_sampling import PairSample
 from trimetric.graphs.paths.shortest_paths import ShortestPaths
 from trimetric.models.model import Model
@@ -43,6 +44,7 @@ from trimetric.training.recipes import Log, audit_some, say_nothing
 Guarantee = Literal["metric", "lower", "upper"]
 PAIRS = 40_000  # half of them held out
 CHOSEN = "chosen landmarks"
+HUBS_CHOSEN_FOR = 10_000  # trips
 WORTH_SAYING = 2.0  # times too far
 
 
@@ -111,36 +113,60 @@ def learn_map(
         seed=settings.seed,
         progress=progress,
     )
-    validation = {name: trips[slice(0, None, 2)] for name, trips in sets.items()}
-    lower = settings.guarantee == "lower"
+    if settings.guarantee == "upper":
+        distance, table = _through_hubs(plan, settings)
+        built = Built(distance, table, "hubs", None, PROMISE, settings.count)
+    else:
+        built = _potentials(plan, settings, {name: trips[slice(0, None, 2)] for name, trips in sets.items()}, say)
+    say(f"kept: {built.kept}")
+    seconds = time.perf_counter() - start
+    farthest = landmarks_of_size(graph, landmarks, settings.count, settings.seed, progress)
+    return _report(graph, settings, built, drawn, sets, paths, farthest, unit, asked, seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A map model before it is compared.
+
+    Attributes:
+        network: the distance.
+        points: what it reads for each node.
+        kept: how it came about.
+        bound: the potentials of the chosen landmarks; None where none were chosen.
+        promise: what is certain, in words.
+        count: numbers per node.
+    """
+
+    network: ObjectDistance
+    points: torch.Tensor
+    kept: str
+    bound: Points | None
+    promise: str
+    count: int
+
+
+def _potentials(plan: Plan, settings: MapSettings, validation: dict[str, Trips], say: Log) -> Built:
+    lower, directed = settings.guarantee == "lower", settings.directed
     choices = train_map(plan, validation, slacks=(0.0,) if lower else (0.0, SLACK), say=say)
     if not lower:
-        choices += [rescaled(choice, validation, directed=settings.directed) for choice in choices]
+        choices += [rescaled(choice, validation, directed=directed) for choice in choices]
+    below = plan.graph if lower else None
     stored = [
-        rounded_choice(
-            choice, validation, settings.precision, below=graph if lower else None, directed=settings.directed
-        )
-        for choice in choices
+        rounded_choice(choice, validation, settings.precision, below=below, directed=directed) for choice in choices
     ]
     chosen = best_choice([choice for choice, _ in stored])
     rounded = next(numbers for choice, numbers in stored if choice is chosen)
-    say(f"kept: {chosen.name}")
-    fit_seconds = time.perf_counter() - start
-    return _report(
-        graph,
-        settings,
-        drawn,
-        sets,
-        stored[0][0],
-        chosen,
-        rounded,
-        paths,
-        landmarks,
-        unit,
-        progress,
-        asked,
-        fit_seconds,
-    )
+    network, points = make_head(rounded, settings.precision, directed=directed)
+    promise = _promise(settings, steepest_arc(rounded, plan.graph, directed=directed))
+    return Built(network, points, chosen.name, stored[0][0].points, promise, settings.count)
+
+
+def _through_hubs(plan: Plan, settings: MapSettings) -> tuple[HubMetric, torch.Tensor]:
+    """Choose hubs and measure their distances: each takes two numbers per node where the graph is directed."""
+    graph, count = plan.graph, settings.count // (2 if settings.directed else 1)
+    trips = draw_trips(graph, HUBS_CHOSEN_FOR, trees=400, like=plan.like, seed=plan.seed + 1, progress=plan.progress)
+    hubs = choose_hubs(graph, count, trips, seed=plan.seed)
+    return hub_model(graph, hubs, directed=settings.directed)
 
 
 def make_head(rounded: Rounded, precision: Precision, *, directed: bool) -> tuple[ObjectDistance, torch.Tensor]:
@@ -173,108 +199,88 @@ def make_head(rounded: Rounded, precision: Precision, *, directed: bool) -> tupl
 def _report(
     graph: Graph,
     settings: MapSettings,
+    built: Built,
     drawn: PairSample,
     sets: dict[str, Trips],
-    bound: Choice,
-    chosen: Choice,
-    rounded: Rounded,
     paths: ShortestPaths,
-    landmarks: int | None,
+    farthest: Landmarks,
     unit: str | None,
-    progress: Shown,
     asked: Trips | None,
-    fit_seconds: float,
+    seconds: float,
 ) -> LearnedGraph:
-    network, points = make_head(rounded, settings.precision, directed=settings.directed)
-    steepest = steepest_arc(rounded, graph, directed=settings.directed)
-    promise = _promise(settings, steepest)
-    farthest = landmarks_of_size(graph, landmarks, settings.count, settings.seed, progress)
-    test = trips_of(drawn, drawn.test_rows)
-    values = rounded.values()
-    candidates = _candidates(network, points, farthest, drawn, bound, settings, fit_seconds)
-    candidates.append(exact_engine(paths, drawn))
-    halves = {name: trips[slice(1, None, 2)] for name, trips in sets.items()}
-    by_set = {
-        name: {"model": _error(values, trips, settings), CHOSEN: _error(bound.points, trips, settings)}
-        for name, trips in ({"random": test} | {k: v for k, v in halves.items() if k != "random"}).items()
-    }
+    with torch.no_grad():
+        embedded = built.network.embed(built.points)
+    model, *others = compare(built.network.head, embedded, farthest, drawn)
+    size = built.points.shape[1] * built.points.element_size()
+    candidates = [Candidate(MODEL, model.accuracy, model.microseconds, size, seconds)]
+    test, lengths = trips_of(drawn, drawn.test_rows), drawn.lengths[drawn.test_rows]
+    if built.bound is not None:
+        ends, bound = drawn.ends[drawn.test_rows].astype(np.int32), built.bound
+        starts, stops = np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
+        every = Trips(starts, stops, lengths.astype(np.float32))
+        candidates.append(
+            measure_candidate(
+                CHOSEN,
+                lambda: predict_trips(bound, every, directed=settings.directed),
+                size,
+                lengths,
+                scale=drawn.scale,
+            )
+        )
+    candidates += [*others, exact_engine(paths, drawn)]
+    shown = {"random": test} | {name: trips[slice(1, None, 2)] for name, trips in sets.items() if name != "random"}
     if asked is not None:
-        by_set["queries"] = {
-            "model": _error(values, asked, settings),
-            CHOSEN: _error(bound.points, asked, settings),
-        }
+        shown["queries"] = asked
     notes: dict[str, Any] = {
         "made_by": f"trimetric {trimetric.__version__}",
         "settings": {
             "head": None,
-            "guarantee": settings.guarantee,
-            "precision": settings.precision,
+            **asdict(settings),
             "symmetric": not settings.directed,
-            "dim": settings.count,
+            "dim": built.points.shape[1],
             "sample": len(drawn.ends),
             "landmarks": len(farthest.nodes),
             "epochs": settings.passes,
             "learning_rate": settings.rate,
-            "seed": settings.seed,
         },
         "unit": unit,
         "graph": {"nodes": graph.num_nodes, "edges": graph.num_edges, "directed": graph.directed},
-        "kept": chosen.name,
-        "promise": promise,
-        "relative_errors": by_set,
+        "kept": built.kept,
+        "promise": built.promise,
+        "relative_errors": {name: _errors(built, embedded, trips, settings) for name, trips in shown.items()},
         "test": {
             row.name: {**asdict(row.accuracy), "us": row.microseconds, "bytes": row.bytes_per_node}
             for row in candidates
         },
     }
+    predictions = predicted(built.network.head, embedded, drawn.ends[drawn.test_rows])
+    errors = PairErrors.measure(predictions, lengths, mean=float(drawn.lengths.mean()))
+    notes["errors"] = errors.to_dict()
     places = None if graph.coordinates is None else torch.from_numpy(graph.coordinates)
-    model = Model(network.eval(), graph.ids(), points, notes, places)
-    predictions = predict_trips(values, test, directed=settings.directed)
+    rivals = {"lower": (CHOSEN, "landmarks from below"), "upper": ("landmarks from above",), "metric": None}
     return LearnedGraph(
-        model=model,
+        model=Model(built.network.eval(), graph.ids(), built.points, notes, places),
         history=History(),
         sample=drawn,
         landmarks=farthest,
         candidates=candidates,
-        verdict=Verdict.of(
-            candidates,
-            ExactTable.measure(paths),
-            fit_seconds,
-            rivals=(CHOSEN, "landmarks from below") if settings.guarantee == "lower" else None,
-        ),
-        audit=audit_some(network.head, torch.from_numpy(_points(network, points)), seed=settings.seed),
-        errors=PairErrors.measure(predictions, test.lengths, mean=float(drawn.lengths.mean())),
-        promise=promise,
+        verdict=Verdict.of(candidates, ExactTable.measure(paths), seconds, rivals=rivals[settings.guarantee]),
+        audit=audit_some(built.network.head, embedded, seed=settings.seed),
+        errors=errors,
+        promise=built.promise,
     )
 
 
-@torch.no_grad()
-def _points(network: ObjectDistance, points: torch.Tensor) -> NDArray[np.float32]:
-    return network.embed(points).numpy()
-
-
-def _candidates(
-    network: ObjectDistance,
-    points: torch.Tensor,
-    farthest: Any,
-    drawn: PairSample,
-    bound: Choice,
-    settings: MapSettings,
-    fit_seconds: float,
-) -> list[Candidate]:
-    """The model, what the chosen landmarks alone say, and the bounds of landmarks far from each other."""
-    embedded = torch.from_numpy(_points(network, points))
-    model, *others = compare(network.head, embedded, farthest, drawn)
-    test, size = trips_of(drawn, drawn.test_rows), settings.count * BYTES[settings.precision]
-    model = Candidate(MODEL, model.accuracy, model.microseconds, size, fit_seconds)
-    landmarks = measure_candidate(
-        CHOSEN,
-        lambda: predict_trips(bound.points, test, directed=settings.directed),
-        size,
-        drawn.lengths[drawn.test_rows],
-        scale=drawn.scale,
-    )
-    return [model, landmarks, *others]
+def _errors(built: Built, embedded: torch.Tensor, trips: Trips, settings: MapSettings) -> dict[str, float]:
+    """Mean relative errors of the model, and of the landmarks that it started from."""
+    if not len(trips):
+        return {}
+    values = predicted(built.network.head, embedded, ends_of(trips))
+    found = {MODEL: float(np.mean(np.abs(values / trips.lengths - 1)))}
+    if built.bound is not None:
+        bounds = predict_trips(built.bound, trips, directed=settings.directed)
+        found[CHOSEN] = float(np.mean(np.abs(bounds / trips.lengths - 1)))
+    return found
 
 
 def _promise(settings: MapSettings, steepest: float) -> str:
@@ -284,9 +290,3 @@ def _promise(settings: MapSettings, steepest: float) -> str:
             raise RuntimeError(f"an arc is {steepest:g} times as steep as its weight, so this is no lower bound: a bug")
         return "never farther than the true distance, as no arc is steeper than its weight"
     return f"never more than {steepest - 1:.2%} too far" if 1 < steepest < WORTH_SAYING else ""
-
-
-def _error(points: Points, trips: Trips, settings: MapSettings) -> float:
-    if not len(trips):
-        return float("nan")
-    return float(np.mean(np.abs(predict_trips(points, trips, directed=settings.directed) / trips.lengths - 1)))

@@ -116,6 +116,8 @@ def train_map(
     wanted = min(max(TRIPS_PER_NODE * small.graph.num_nodes, FEWEST_TRIPS), MOST_TRIPS)
     trips = _trips(plan, small, wanted)
     say(f"{len(trips):,} trips of {small.graph.num_nodes:,} nodes to train on")
+    if not len(trips):  # all pairs of a tiny graph are held out
+        return choices
     fine = _fine_trips(plan, small, trips) if small.graph is not graph else None
     points, rate, passes = start, plan.rate, plan.passes
     for slack in slacks:

@@ -182,6 +182,11 @@ def learn_graph(
             "precision: expected float32 or int16 for a lower bound, got int8: of 256 values, two that follow each "
             "other are farther apart than the arc between them"
         )
+    if settings.guarantee == "upper":
+        if settings.precision != "float32":
+            raise ValueError(f"precision: expected float32 for an upper bound, got {settings.precision}")
+        fixed = {"trees": trees, "epochs": epochs, "learning_rate": learning_rate}
+        _refuse(fixed, "for a guarantee other than upper, for which nothing is trained")
     return learn_map(
         graph,
         settings,
@@ -215,7 +220,7 @@ def _numbers_per_node(
             raise ValueError(f"dim: expected an even number for a directed graph, got {count}")
         return count
     if dim is not None:
-        raise ValueError(f"bytes_per_node: expected only without dim, got {bytes_per_node} and dim={dim}")
+        raise ValueError(f"dim: expected only without bytes_per_node, which decides it, got {dim}")
     count = checks.positive_int("bytes_per_node", bytes_per_node) // BYTES[precision]
     count -= 0 if both_ways else count % 2
     if count < 1:
