@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 
 MAP_UNITS = {"length": "metres", "time": "seconds"}
 PACE = ("epochs", "batch_size", "learning_rate")
-OF_NETWORKS = {"head", "widths", "concave_units", "batch_size", "weight_decay", "schedule", "loss", "gamma", "patience"}
+OF_NETWORKS = ("head", "widths", "concave_units", "batch_size", "weight_decay", "schedule", "loss", "gamma", "patience")
 """options that a map model does not have: with one of them, --graph trains a network"""
 NETWORK = ("head", "symmetric", "dim", "widths", "concave_units")
 CHOICES = (*NETWORK, *PACE, "weight_decay", "schedule", "loss", "gamma", "patience")
 """options that the library has too, by the same names"""
 
 OF_A_NETWORK = Only("with --graph", lambda options: options.graph is not None)
-OF_A_MAP_MODEL = Only("with --graph and no option of a network", lambda options: options.is_map_model)
+OF_A_MAP_MODEL = Only(
+    f"with --graph and none of {', '.join('--' + name.replace('_', '-') for name in OF_NETWORKS)}",
+    lambda options: options.is_map_model,
+)
 OF_A_FILE = Only("with PAIRS, not with --graph", lambda options: options.graph is None)
 OF_COLUMNS = Only("with a table of pairs or edges", lambda options: options.kind in ("table", "network table"))
 OF_FEATURES = Only("with --features", lambda options: options.features is not None)
@@ -248,7 +251,7 @@ class Fit:
     @property
     def is_map_model(self) -> bool:
         """Whether numbers per node are learned for a graph, and no network."""
-        return self.graph is not None and not self.general.given & OF_NETWORKS
+        return self.graph is not None and not self.general.given.intersection(OF_NETWORKS)
 
     @property
     def kind(self) -> Literal["map", "network", "network table", "matrix", "table"]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 import trimetric
 from trimetric._support.progress import Shown
-from trimetric.distances import LandmarkBound, ObjectDistance, Siamese
+from trimetric.distances import HubMetric, LandmarkBound, ObjectDistance, Siamese
 from trimetric.graphs.graph import Graph
 from trimetric.graphs.learning.comparison import MODEL, Candidate, compare, exact_engine, measure_candidate, predicted
 from trimetric.graphs.learning.graph_sample import check_memory, draw_pairs, landmarks_of_size

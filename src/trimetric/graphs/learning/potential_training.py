@@ -76,8 +76,8 @@ def train_potentials(
         for _ in range(passes):
             for low in range(0, len(trips), size):
                 part = trips[slice(low, low + size)]
-                rates = [first * 0.5 * (1 + np.cos(np.pi * at / total)) for at in (done, done + len(part))]
-                step_pairs(points, part.starts, part.ends, part.lengths, *rates, one_way)
+                now, then = (first * 0.5 * (1 + np.cos(np.pi * at / total)) for at in (done, done + len(part)))
+                step_pairs(points, part.starts, part.ends, part.lengths, now, then, one_way)
                 if np.isfinite(slack):
                     relax_arcs(points, tails, heads, limits, one_way, 1)
                 done += len(part)

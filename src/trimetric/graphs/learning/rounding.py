@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Rounded:
         array([[1.5, 2.5]], dtype=float32)
     """
 
-    numbers: NDArray[np.generic]
+    numbers: NDArray[Any]
     unit: float
 
     def values(self) -> NDArray[np.float32]:
