@@ -10,8 +10,9 @@ import numpy as np
 
 from reproduction.experiments.maps.data import GENERATED, available_graphs, load_graph, workload
 from reproduction.frame.experiment import Experiment, Result, Scale
+from reproduction.frame.figures import Figure
 from reproduction.frame.rows import Row, pick
-from reproduction.frame.tables import Column, Table, summarize
+from reproduction.frame.tables import Column, Measured, Table, summarize
 from trimetric.graphs import (
     Graph,
     LearnedGraph,
@@ -112,6 +113,34 @@ class Maps(Experiment[Cell]):
         full = [row for row in rows if not row.settings.get("quick")]
         return [table for table in (_jinan(full), _all_graphs(full), _astar(full)) if table is not None]
 
+    def figures(self, rows: list[Row]) -> list[Figure]:
+        mine = [row for row in rows if row.settings["graph"] == "jinan" and not row.settings["directed"]]
+        errors, bounds = _by_bytes(mine, "workload"), _by_bytes(mine, "queries: chosen landmarks")
+        if len(errors) < 2:
+            return []
+        from matplotlib.figure import Figure as Plot
+
+        plot = Plot(figsize=(6.4, 4.0), layout="constrained")
+        axes = plot.subplots()
+        for label, points, marker in (("map model", errors, "o"), ("landmarks that it starts from", bounds, "s")):
+            sizes, values = zip(*points, strict=True)
+            axes.plot(sizes, [100 * value for value in values], marker=marker, linestyle="", label=label)
+        for name, error in list(PUBLISHED.items())[1:5]:
+            axes.axhline(100 * error, color="gray", linewidth=0.6)
+            axes.annotate(f"{name}, 256 bytes", (64, 100 * error), fontsize=7, va="bottom")
+        axes.set(xlabel="bytes per node", ylabel="mean relative error in %", xscale="log", yscale="log")
+        axes.legend()
+        told = "; ".join(f"{size} bytes {value:.2%}" for size, value in errors)
+        return [
+            Figure(
+                label="figure_maps_bytes",
+                title="Jinan: error against bytes per node",
+                alt=told,
+                plot=plot,
+                stem="maps_bytes",
+            )
+        ]
+
 
 def expansion_results(graph: Graph, learned: LearnedGraph, cell: Cell) -> list[Result]:
     """Nodes that A* expands with the model, and with landmarks of as many bytes."""
@@ -135,7 +164,8 @@ def _jinan(rows: list[Row]) -> Table | None:
         return None
     columns = ["workload", "queries: chosen landmarks", "random: model", "short: model", "bytes", "seconds"]
     forms = {"bytes": ".0f", "seconds": ".0f"}
-    cells, names = {}, []
+    cells: dict[tuple[str, str], Measured | str | None] = {}
+    names = []
     for label, settings in _variants(mine).items():
         names.append(label)
         for column in columns:
@@ -158,7 +188,7 @@ def _all_graphs(rows: list[Row]) -> Table | None:
         return None
     columns = ["random: model", "random: chosen landmarks", "short: model", "short: chosen landmarks", "seconds"]
     graphs = list(dict.fromkeys(row.settings["graph"] for row in mine))
-    cells = {
+    cells: dict[tuple[str, str], Measured | str | None] = {
         (graph, column): summarize(found)
         for graph in graphs
         for column in columns
@@ -179,7 +209,7 @@ def _astar(rows: list[Row]) -> Table | None:
         return None
     columns = ["expansions: model", "expansions: ALT", "steep arcs"]
     graphs = list(dict.fromkeys(row.settings["graph"] for row in mine))
-    cells = {
+    cells: dict[tuple[str, str], Measured | str | None] = {
         (graph, column): summarize(found)
         for graph in graphs
         for column in columns
@@ -191,6 +221,16 @@ def _astar(rows: list[Row]) -> Table | None:
         columns=[Column(column, None, ",.0f") for column in columns],
         rows=graphs,
         cells=cells,
+    )
+
+
+def _by_bytes(rows: list[Row], metric: str) -> list[tuple[int, float]]:
+    """Bytes per node and the error of each metric model."""
+    sizes = {"float32": 4, "int16": 2, "int8": 1}
+    return sorted(
+        (row.settings["numbers"] * sizes[row.settings["precision"]], float(row.value))
+        for row in rows
+        if row.metric == metric and row.settings["guarantee"] == "metric"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -88,8 +89,9 @@ def learn_map(
     """Choose landmarks, train their potentials and compare; see `learn_graph` for the arguments."""
     say, start = log or say_nothing, time.perf_counter()
     paths = ShortestPaths(graph, cache=cache, progress=progress)
-    check_memory("dim", f"{settings.count:,} numbers per node", 6 * 4 * settings.count * graph.num_nodes)
     drawn = draw_pairs(graph, paths, sample, usual=PAIRS, seed=settings.seed)
+    check_memory("dim", f"{settings.count:,} numbers per node", 6 * 4 * settings.count * graph.num_nodes)
+    farthest = landmarks_of_size(graph, landmarks, settings.count, settings.seed, progress)
     say(
         f"{len(drawn.ends):,} pairs, mean distance {drawn.lengths.mean():.4g}; at mean 50: "
         f"deviation {drawn.sigma:.1f}, largest {drawn.largest:.1f}"
@@ -120,7 +122,6 @@ def learn_map(
         built = _potentials(plan, settings, {name: trips[slice(0, None, 2)] for name, trips in sets.items()}, say)
     say(f"kept: {built.kept}")
     seconds = time.perf_counter() - start
-    farthest = landmarks_of_size(graph, landmarks, settings.count, settings.seed, progress)
     return _report(graph, settings, built, drawn, sets, paths, farthest, unit, asked, seconds)
 
 
@@ -289,4 +290,5 @@ def _promise(settings: MapSettings, steepest: float) -> str:
         if steepest > 1:
             raise RuntimeError(f"an arc is {steepest:g} times as steep as its weight, so this is no lower bound: a bug")
         return "never farther than the true distance, as no arc is steeper than its weight"
-    return f"never more than {steepest - 1:.2%} too far" if 1 < steepest < WORTH_SAYING else ""
+    # Rounded up, so that what is said is true.
+    return f"never more than {math.ceil(1e4 * (steepest - 1)) / 1e4:.2%} too far" if 1 < steepest < WORTH_SAYING else ""
