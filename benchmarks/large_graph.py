@@ -52,7 +52,7 @@ def run(*, quick: bool = False) -> Measured:
         columns = {"from": tails[once], "to": heads[once], "weight": graph.weights[once]}
         np.savez(folder / "edges.npz", **columns)
         np.savez(folder / "places.npz", id=np.arange(0, graph.num_nodes, graph.num_nodes // 50)[:50])
-        fit = ["fit", "--graph", "edges.npz", "--symmetric", "-o", "model.safetensors"]
+        fit = ["fit", "--graph", "edges.npz", "--symmetric", "-o", "model.safetensors", "--head", "wide"]
         pace = ["--sample", "24000" if quick else "40000", "--dim", "32", "--epochs", "1" if quick else "10"]
         nearest = ["predict", "model.safetensors", "--to-file", "places.npz", "--nearest", "1", "-o", "nearest.csv"]
         commands = [

@@ -83,7 +83,7 @@ def _measure(graph: Graph) -> Size:
     first = _seconds(lambda: paths.pairs(ends[:, 0], ends[:, 1]))  # prepares the engine that suits so many pairs
     again = _seconds(lambda: paths.pairs(ends[:, 0], ends[:, 1]))
     start = time.perf_counter()
-    learned = learn_graph(graph, sample=min(SAMPLE, all_pairs), progress="silent")
+    learned = learn_graph(graph, head="wide", sample=min(SAMPLE, all_pairs), progress="silent")
     fit_seconds = time.perf_counter() - start
     model = learned.candidates[0]
     return Size(

@@ -31,6 +31,12 @@ def _siamese(dim: int) -> tm.Siamese:
     return tm.Siamese(encoder, tm.NeuralMetric(tm.WideNorm(4, components=3, width=2)))
 
 
+def _hubs(dim: int, *, directed: bool) -> tm.HubMetric:
+    distance = tm.HubMetric(dim, directed=directed)
+    distance.set_between(torch.rand(distance.hubs, distance.hubs))
+    return distance
+
+
 def _intervals(dim: int, **options: Any) -> tm.IntervalQuasimetric:
     return tm.IntervalQuasimetric(dim, components=min(2, dim), **options)
 
@@ -144,6 +150,8 @@ DISTANCES: dict[str, Callable[[int], tm.Distance]] = {
     "ResidualMetric-grouped": lambda dim: tm.ResidualMetric(dim, components=min(2, dim), pool="max"),
     "ResidualMetric-shared": lambda dim: tm.ResidualMetric(dim, shared=True),
     "RandersMetric": lambda dim: tm.RandersMetric(dim, components=2, rank=3),
+    "HubMetric": lambda dim: _hubs(dim, directed=dim % 2 == 0),
+    "HubMetric-undirected": lambda dim: _hubs(dim, directed=False),
     "LandmarkBound": lambda dim: tm.LandmarkBound(dim, directed=dim % 2 == 0),
     "LandmarkBound-mixtures": lambda dim: tm.LandmarkBound(dim, components=3, directed=dim % 2 == 0, pool="mean"),
     "LandmarkBound-undirected": lambda dim: tm.LandmarkBound(dim, components=2, directed=False),

@@ -91,9 +91,9 @@ print(bool(np.all(lower <= truth + 1e-6) and np.all(truth <= upper + 1e-6)))
 # %% [markdown]
 # ## A learned distance
 #
-# `learn_graph` samples pairs, computes their exact distances, trains an encoder of the distances to landmarks, and
-# compares the result with the landmarks' own bounds on pairs that it was not trained on. The model takes no more
-# memory than the landmarks.
+# `learn_graph` starts with landmarks that it chooses for trips of all lengths, trains their numbers on more of these,
+# and compares the result with landmarks and with exact answers on pairs that it was not trained on. The model takes
+# no more memory than the landmarks.
 
 # %%
 learned = graphs.learn_graph(

@@ -16,6 +16,7 @@ from .distances import CorridorMetric as CorridorMetric
 from .distances import Discounted as Discounted
 from .distances import Distance as Distance
 from .distances import FunctionDistance as FunctionDistance
+from .distances import HubMetric as HubMetric
 from .distances import IntervalQuasimetric as IntervalQuasimetric
 from .distances import LandmarkBound as LandmarkBound
 from .distances import MLPDistance as MLPDistance

@@ -52,7 +52,7 @@ def test_samples_and_landmarks_beyond_memory(
     room: int, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("ring.csv").write_text("from,to,weight\n" + "".join(f"{i},{(i + 1) % 30},1\n" for i in range(30)))
-    monkeypatch.setattr("trimetric.graphs.learning.recipe.available_memory", lambda: room)
+    monkeypatch.setattr("trimetric.graphs.learning.graph_sample.available_memory", lambda: room)
     words = [
         "fit",
         "--graph",
@@ -64,6 +64,8 @@ def test_samples_and_landmarks_beyond_memory(
         "100",
         "--landmarks",
         "30",
+        "--dim",
+        "2",
         "--quiet",
     ]
     assert main(words) == 2

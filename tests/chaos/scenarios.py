@@ -136,7 +136,7 @@ SCENARIOS = (
         "trimetric",
         (
             *("fit", "--graph", "streets.csv", "-o", "model.safetensors", "--cache", "cache", "--sample", "30000"),
-            *("--epochs", "2", "--dim", "16", "--landmarks", "8", QUIET),
+            *("--epochs", "2", "--dim", "16", "--landmarks", "8", "--head", "wide", QUIET),
         ),
         write_streets,
         steps_and_cached,

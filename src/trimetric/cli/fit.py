@@ -21,11 +21,17 @@ if TYPE_CHECKING:
 
 MAP_UNITS = {"length": "metres", "time": "seconds"}
 PACE = ("epochs", "batch_size", "learning_rate")
+OF_NETWORKS = ("head", "widths", "concave_units", "batch_size", "weight_decay", "schedule", "loss", "gamma", "patience")
+"""options that a map model does not have: with one of them, --graph trains a network"""
 NETWORK = ("head", "symmetric", "dim", "widths", "concave_units")
 CHOICES = (*NETWORK, *PACE, "weight_decay", "schedule", "loss", "gamma", "patience")
 """options that the library has too, by the same names"""
 
 OF_A_NETWORK = Only("with --graph", lambda options: options.graph is not None)
+OF_A_MAP_MODEL = Only(
+    f"with --graph and none of {', '.join('--' + name.replace('_', '-') for name in OF_NETWORKS)}",
+    lambda options: options.is_map_model,
+)
 OF_A_FILE = Only("with PAIRS, not with --graph", lambda options: options.graph is None)
 OF_COLUMNS = Only("with a table of pairs or edges", lambda options: options.kind in ("table", "network table"))
 OF_FEATURES = Only("with --features", lambda options: options.features is not None)
@@ -39,7 +45,8 @@ class Fit:
       trimetric fit pairs.csv --features objects.csv -o model.safetensors --head deep --epochs 300
       trimetric fit matrix.npy -o model.safetensors --symmetric
       trimetric fit streets.csv --edges -o model.safetensors --loss discounted
-      trimetric fit --graph city.osm.pbf -o city.safetensors
+      trimetric fit --graph city.osm.pbf -o city.safetensors --picture errors.png
+      trimetric fit --graph city.osm.pbf -o city.safetensors --guarantee lower
 
     Pairs are rows of from, to, distance (CSV, TSV, Parquet, or NPZ with arrays of these names); a matrix has the
     distance from row to column (NPY, NPZ, or CSV with --matrix); the distances of a graph are those of its
@@ -49,10 +56,11 @@ class Fit:
     --edges computes the distances of all pairs, so it is for graphs of up to 3000 nodes.
 
     --graph takes a whole network of any size: a map of OpenStreetMap (.osm.pbf), a DIMACS .gr file or a table of edges
-    (from, to, weight).  It samples pairs of nodes, computes their shortest paths, learns from the nodes' distances to
-    landmarks, and compares the errors on held-out pairs with those of bounds that the landmarks alone give.
+    (from, to, weight).  It learns a map model: numbers per node whose largest difference is the distance, which start
+    as the distances of landmarks and are no worse on held-out pairs.  --guarantee lower never says too far, upper
+    never too near.  With --head or another option of a network, an encoder of landmark distances is trained instead.
 
-    An interrupted run resumes when the same command is given again.
+    An interrupted run resumes when the same command is given again; a map model starts anew with known shortest paths.
     """
 
     pairs: Annotated[Positional[Path | None], unless_given("[PAIRS]")] = None
@@ -66,10 +74,23 @@ class Fit:
     largest: bool = False
     """keep only the largest part of a graph that is not connected; always done for maps"""
     sample: Annotated[int | None, unless_given("N")] = None
-    """pairs of nodes to sample (default: 150,000, or 1,000,000 for a map, at most all); a tenth of them, or 10,000 of
-    40,000 and more, is held out for testing, and as many for validation"""
+    """pairs of nodes to sample (default: 40,000; of a network 150,000, or 1,000,000 for a map; at most all); a tenth of
+    them, or 10,000 of 40,000 and more, is held out for testing, and as many for validation"""
     landmarks: Annotated[int | None, unless_given("N")] = None
     """nodes to measure distances from (default: as many as take the memory of a point per node)"""
+    guarantee: Literal["metric", "lower", "upper"] = "metric"
+    """what a map model promises beside the triangle inequality: metric has the least error, lower is never too far,
+    upper is never too near"""
+    queries: Annotated[Path | None, unless_given("FILE")] = None
+    """a table of trips (from, to) like those that a map model is for: it learns from trips of such lengths"""
+    precision: Literal["float32", "int16", "int8"] = "float32"
+    """how the numbers of a map model are stored"""
+    bytes_per_node: Annotated[int | None, unless_given("N")] = None
+    """memory for the numbers of a node of a map model, instead of --dim"""
+    trees: Annotated[int | None, unless_given("N")] = None
+    """shortest-path trees to train a map model on (default: about a minute of them)"""
+    picture: Annotated[Path | None, unless_given("FILE")] = None
+    """draw predicted against true distances and the error by distance (.png, .svg, .pdf)"""
     cache: Annotated[Path | None, unless_given("FOLDER")] = None
     """where to keep shortest paths for the next run (default: ~/.cache/trimetric)"""
 
@@ -97,7 +118,7 @@ class Fit:
     """columns of the features to use (default: all)"""
 
     head: HeadName = "wide"
-    """the distance between points; recommended adds up several, mlp is a free network that promises nothing"""
+    """the distance between points (with --graph, of a network); recommended adds up several, mlp promises nothing"""
     symmetric: bool = False
     """learn d(x, y) = d(y, x), which the data must satisfy; with --edges and --graph, edges go both ways"""
     dim: int = 64
@@ -108,11 +129,12 @@ class Fit:
     """learned concave units per component of the head; 0 for none"""
 
     epochs: Annotated[int | None, unless_given("INT")] = None
-    """passes over the pairs (default: 100, or 10 with --graph)"""
+    """passes over the pairs (default: 100; with --graph 10, of a map model 3)"""
     batch_size: Annotated[int | None, unless_given("INT")] = None
     """pairs per step (default: 256, or 512 with --graph)"""
     learning_rate: Annotated[float | None, unless_given("FLOAT")] = None
-    """learning rate of Adam (default: 0.01, or 0.003 with --graph)"""
+    """learning rate of Adam (default: 0.01, or 0.003 with --graph); of a map model, the first step relative to the mean
+    distance (default: 0.05)"""
     weight_decay: float = 0.0
     """decoupled weight decay; 0 for none"""
     schedule: Literal["constant", "step", "thirds", "cosine", "one_cycle"] = "cosine"
@@ -139,6 +161,14 @@ class Fit:
         "sample": OF_A_NETWORK,
         "landmarks": OF_A_NETWORK,
         "cache": OF_A_NETWORK,
+        "picture": OF_A_NETWORK,
+        "guarantee": OF_A_MAP_MODEL,
+        "queries": OF_A_MAP_MODEL,
+        "precision": OF_A_MAP_MODEL,
+        "bytes_per_node": OF_A_MAP_MODEL,
+        "trees": OF_A_MAP_MODEL,
+        "restart": Only("without a map model, which takes minutes", lambda options: not options.is_map_model),
+        "device": Only("without a map model, which is trained on processors", lambda options: not options.is_map_model),
         "features": OF_A_FILE,
         "matrix": OF_A_FILE,
         "edges": OF_A_FILE,
@@ -157,7 +187,7 @@ class Fit:
 
     def run(self) -> int:
         output = output_file("--output", self.output, ".safetensors", beside=CHECKPOINTS)
-        keep_inputs("--output", output, self.pairs, self.graph, self.features)
+        keep_inputs("--output", output, self.pairs, self.graph, self.features, self.queries)
         if not 0 <= self.validation < 1:
             raise InputError(f"--validation: expected a share from 0 to below 1, got {self.validation}")
         if self.matrix and self.edges:
@@ -166,7 +196,9 @@ class Fit:
             raise InputError(f"PAIRS: expected a file of pairs, or --graph, got {'both' if self.pairs else 'none'}")
         check_inputs(self.pairs, self.graph, self.features)
         if self.graph is not None:
-            return self._fit_graph(self.graph, output)
+            from trimetric.cli.fit_graph import fit_graph
+
+            return fit_graph(self, self.graph, output)
         return self._fit_pairs(self.pairs, output)  # type: ignore[arg-type]
 
     def _fit_pairs(self, file: Path, output: Path) -> int:
@@ -185,7 +217,7 @@ class Fit:
         from trimetric.training import learn_pairs
 
         general, first = self.general.of_one_process()
-        checkpoint, choices = checkpoint_of(output), self._choices()
+        checkpoint, choices = checkpoint_of(output), self.choices()
         with training(self, checkpoint, restart=self.restart and first):
             learned = learn_pairs(
                 pairs.ends,
@@ -206,51 +238,7 @@ class Fit:
         report_pairs(general, learned, output)
         return 1 if learned.audit.broken else 0
 
-    def _fit_graph(self, file: Path, output: Path) -> int:
-        for option, value in (("--sample", self.sample), ("--landmarks", self.landmarks)):
-            if value is not None and value < 1:
-                raise InputError(f"{option}: expected a positive whole number, got {value}")
-        if self.cache is not None and self.cache.exists() and not self.cache.is_dir():
-            raise InputError(f"--cache: expected a folder, got the file {self.cache}")
-
-        from trimetric.cli.fit_inputs import read_network
-        from trimetric.cli.report import report_graph
-        from trimetric.cli.training import checkpoint_of, save, training
-        from trimetric.graphs import learn_graph
-        from trimetric.graphs.files.cache import default_folder
-        from trimetric.graphs.paths.all_distances import MOST_NODES
-
-        general, first = self.general.of_one_process()
-        distance = self.distance_column or "weight"
-        graph = read_network(
-            file,
-            columns=(self.from_column, self.to_column, distance) if self.kind == "network table" else None,
-            weight=self.weight,
-            symmetric=self.symmetric,
-            largest=self.largest,
-            note=general.note,
-        )
-        general.say(f"{file.name}: {graph}")
-        if self.kind == "network table" and graph.num_nodes <= MOST_NODES:
-            general.say(f"a graph of this size can also be learned from all pairs: trimetric fit {file.name} --edges")
-        checkpoint, choices = checkpoint_of(output), self._choices()
-        with training(self, checkpoint, restart=self.restart and first, subjects={"graph": str(file)}):
-            learned = learn_graph(
-                graph,
-                sample=self.sample,
-                landmarks=self.landmarks,
-                cache=self.cache or default_folder(),
-                checkpoint=checkpoint,
-                log=general.say,
-                **choices,
-            )
-        learned.model.notes |= {"settings": self.settings(learned.model.notes["settings"])}
-        if first:
-            save(learned.model, output)
-        report_graph(general, learned, output)
-        return 1 if learned.audit.broken else 0
-
-    def _choices(self) -> dict[str, Any]:
+    def choices(self) -> dict[str, Any]:
         """Return the arguments that both recipes share; an option that was not given has the library's default."""
         given = {name: getattr(self, name) for name in CHOICES if getattr(self, name) is not None}
         return {
@@ -260,6 +248,11 @@ class Fit:
             "unit": self.unit_of_distances,
             "progress": self.general.progress(),
         }
+
+    @property
+    def is_map_model(self) -> bool:
+        """Whether numbers per node are learned for a graph, and no network."""
+        return self.graph is not None and not self.general.given.intersection(OF_NETWORKS)
 
     @property
     def kind(self) -> Literal["map", "network", "network table", "matrix", "table"]:

@@ -60,7 +60,14 @@ def report_graph(general: General, learned: LearnedGraph, output: Path) -> None:
     """
     say, notes, verdict = general.say, learned.model.notes, learned.verdict
     say(f"on {learned.sample.test:,} held-out pairs{in_unit(notes['unit'])}:\n{format_comparison(learned.candidates)}")
+    for line in learned.errors.table():
+        say(line)
+    for name, errors in notes.get("relative_errors", {}).items():
+        told = ", ".join(f"{who} {error:.2%}" for who, error in errors.items())
+        say(f"mean relative error, {name} trips: {told}")
     say(str(verdict))
+    if learned.promise:
+        say(f"certain: {learned.promise}")
     say(_audited(learned.audit, "nodes"))
     say(f"saved in {output}")
     told = {**asdict(verdict), "beats_bounds": verdict.beats_bounds, "exact_is_cheaper": verdict.exact_is_cheaper}

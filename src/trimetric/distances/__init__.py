@@ -6,6 +6,7 @@ from trimetric.distances.combine import Discounted as Discounted
 from trimetric.distances.combine import WideMetric as WideMetric
 from trimetric.distances.corridor import CorridorMetric as CorridorMetric
 from trimetric.distances.function import FunctionDistance as FunctionDistance
+from trimetric.distances.hubs import HubMetric as HubMetric
 from trimetric.distances.interval import IntervalQuasimetric as IntervalQuasimetric
 from trimetric.distances.joined import JoinedEncoder as JoinedEncoder
 from trimetric.distances.joined import PartDistance as PartDistance

@@ -26,7 +26,7 @@ from .learning.bounds import AffineBounds as AffineBounds
 from .learning.bounds import landmark_bounds as landmark_bounds
 from .learning.comparison import compare as compare
 from .learning.features import landmark_features as landmark_features
-from .learning.recipe import LearnedGraph as LearnedGraph
+from .learning.learned_graph import LearnedGraph as LearnedGraph
 from .learning.recipe import learn_graph as learn_graph
 from .learning.verdict import ExactTable as ExactTable
 from .learning.verdict import Verdict as Verdict

@@ -1,137 +1,108 @@
-"""From a graph to a model of its distances: sample, measure landmarks, train, compare."""
+"""From a graph to a model of its distances."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
-import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import ArrayLike
 
-import trimetric
-from trimetric._audit import Audit
 from trimetric._support import checks
-from trimetric._support.memory import as_gib, available_memory
 from trimetric._support.progress import Shown
 from trimetric.graphs.graph import Graph
-from trimetric.graphs.learning.comparison import Candidate, compare
-from trimetric.graphs.learning.verdict import ExactTable, Verdict
-from trimetric.graphs.paths.engines import is_road_like
-from trimetric.graphs.paths.landmarks import Landmarks, choose_landmarks
-from trimetric.graphs.paths.pair_sampling import PairSample, sample_pairs
-from trimetric.graphs.paths.shortest_paths import ShortestPaths
-from trimetric.models.encoders import MLP
+from trimetric.graphs.learning.learned_graph import LearnedGraph as LearnedGraph
+from trimetric.graphs.learning.rounding import BYTES, Precision
 from trimetric.models.heads import HeadName
-from trimetric.models.model import Model
-from trimetric.models.networks import make_network
-from trimetric.training.config import History, TrainingConfig
-from trimetric.training.fitting import fit
+from trimetric.training.config import TrainingConfig
 from trimetric.training.losses import LossName
-from trimetric.training.recipes import Log, announce, audit_some, check_finite_weights, say_nothing
+from trimetric.training.recipes import Log
 from trimetric.training.schedules import ScheduleName
 
-PAIRS = 150_000
-ROAD_PAIRS = 1_000_000  # a contraction hierarchy answers that many in half a minute
-HELD_OUT = 10_000
-FOR_FULL_TESTS = 4 * HELD_OUT  # smaller samples hold out shares, or too few pairs would be left to learn from
-SHARE = 10
-FEWEST_NODES = 4  # 12 pairs, of which one is for testing and one for validation
-BYTES_PER_PAIR = 64
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LearnedGraph:
-    """What `learn_graph` returns.
-
-    Attributes:
-        model: the distance with the points of all nodes, by their ids, and their coordinates if the graph has some;
-            `model.notes` has the settings and the comparison.
-        history: the epochs of the training.
-        sample: the pairs of nodes; its test pairs were never trained on.
-        landmarks: the nodes whose distances the encoder has read.
-        candidates: the model beside the bounds of the landmarks, on the test pairs.
-        verdict: whether the model is worth having.
-        audit: whether the model keeps its promises, measured on up to 300 nodes.
-
-    Examples:
-        >>> from trimetric.graphs import torus3d
-        >>> learned = learn_graph(torus3d(seed=0, side=3), dim=4, epochs=1, progress="silent")
-        >>> len(learned.model.ids), learned.model.axioms.symmetric, len(learned.landmarks.nodes)
-        (27, True, 4)
-    """
-
-    model: Model
-    history: History
-    sample: PairSample
-    landmarks: Landmarks
-    candidates: list[Candidate]
-    verdict: Verdict
-    audit: Audit
+DIM = 64
 
 
 def learn_graph(
     graph: Graph,
     *,
-    head: HeadName = "wide",
+    guarantee: Literal["metric", "lower", "upper"] | None = None,
+    queries: ArrayLike | None = None,
+    precision: Precision | None = None,
+    bytes_per_node: int | None = None,
+    trees: int | None = None,
+    head: HeadName | None = None,
     symmetric: bool | None = None,
-    dim: int = 64,
-    widths: Sequence[int] = (128, 128),
-    concave_units: int = 5,
+    dim: int | None = None,
+    widths: Sequence[int] | None = None,
+    concave_units: int | None = None,
     sample: int | None = None,
     landmarks: int | None = None,
-    epochs: int = 10,
-    batch_size: int = 512,
-    learning_rate: float = 3e-3,
-    weight_decay: float = 0.0,
-    schedule: ScheduleName = "cosine",
-    loss: LossName = "squared",
-    gamma: float = 0.9,
+    epochs: int | None = None,
+    batch_size: int | None = None,
+    learning_rate: float | None = None,
+    weight_decay: float | None = None,
+    schedule: ScheduleName | None = None,
+    loss: LossName | None = None,
+    gamma: float | None = None,
     patience: int | None = None,
     seed: int = 0,
-    device: str | torch.device = "cpu",
+    device: str | torch.device | None = None,
     unit: str | None = None,
     cache: Path | str | None = None,
     checkpoint: Path | str | None = None,
     progress: Shown = "auto",
     log: Log | None = None,
 ) -> LearnedGraph:
-    """Learn the distances of a graph of any size, and compare the model with what landmarks alone say.
+    r"""Learn the distances of a graph of any size, and compare the model with landmarks and exact answers.
 
-    Pairs of nodes are sampled and their shortest paths computed; an encoder of the nodes' distances to landmarks (and
-    of their coordinates) is trained with the head; the model keeps one point per node.
+    By default the model is a **map model**: `dim` numbers per node, and the distance is their largest difference,
+    $\max_k |g_k(y) - g_k(x)|$ (where the graph is directed, $\max_k (g_k(y) - g_k(x))^+$), a quasimetric for any
+    numbers.  They start as the potentials of landmarks, chosen for trips across all scales, and are trained on more of
+    these; on validation pairs, random ones and short ones, the result is no worse than the landmarks, or it is the
+    landmarks.
+
+    With a `head`, or an option that only a network has (`widths`, `concave_units`, `batch_size`, `weight_decay`,
+    `schedule`, `loss`, `gamma`, `patience`, `device`, `checkpoint`; the head is then "wide"), an encoder of the nodes'
+    distances to landmarks and of their coordinates is trained instead.
 
     Args:
         graph: strongly connected, with at least 4 nodes.
-        head: the distance between points, see `trimetric.models.HEADS`.
+        guarantee: "metric", the default: the least error.  "lower": never farther than the true distance, which is
+            exact on every arc, and a consistent heuristic for A*.  "upper": never shorter than the true distance.
+        queries: `(queries, 2)` nodes, from and to, of trips like those that the model is for: it is trained on trips
+            of such lengths, though never on these, and its error on them is reported.
+        precision: of the numbers of a map model: "float32", "int16" or "int8".
+        bytes_per_node: memory for the numbers of a node, instead of `dim`.
+        trees: shortest-path trees to train a map model on; by default as many as a minute of one core allows.
+        head: the distance between points, see `trimetric.models.HEADS`; None for a map model.
         symmetric: whether d(x, y) = d(y, x); by default, if the graph is undirected.
-        dim: dimensions of the points.
-        widths: hidden layers of the encoder.
-        concave_units: learned concave units per component of the head; 0 for none.
-        sample: pairs of nodes to sample; by default 150,000, or 1,000,000 of a road network, at most all.  A tenth of
-            them (10,000 of 40,000 or more) is held out for testing, and as many for validation.
-        landmarks: nodes to measure distances from; by default as many as take the memory of a point per node.
-        epochs: passes over the pairs.
-        batch_size: pairs per step.
-        learning_rate: of Adam, before the schedule.
-        weight_decay: decoupled (AdamW); 0 is Adam.
-        schedule: of the learning rate.
+        dim: dimensions of the points, 64 by default.
+        widths: hidden layers of the encoder, (128, 128) by default.
+        concave_units: learned concave units per component of the head, 5 by default; 0 for none.
+        sample: pairs of nodes to sample; by default 40,000, for a network 150,000, or 1,000,000 of a road network, at
+            most all.  A tenth of them (10,000 of 40,000 or more) is held out for testing, and as many for validation.
+        landmarks: nodes far from each other to compare with, and whose distances a network reads; by default as many
+            as take the memory of a point per node.
+        epochs: passes over the trips (3 by default) or, for a network, the pairs (10).
+        batch_size: pairs per step, 512 by default.
+        learning_rate: the first step, relative to the mean distance (0.05 by default); for a network, of Adam (0.003).
+        weight_decay: decoupled (AdamW); 0, the default, is Adam.
+        schedule: of the learning rate, "cosine" by default.
         loss: of the training, see `TrainingConfig`.
         gamma: of the discounted loss.
         patience: epochs without a better validation error before stopping; None never stops early.
         seed: of the sample, the landmarks, the weights and the order of the pairs.
-        device: where to train.
+        device: where to train a network.
         unit: of the distances, such as "metres"; kept in the notes of the model.
         cache: a folder in which shortest paths are kept for the next run; None keeps none.
-        checkpoint: a file for the state of the training; if it exists, the training resumes from it.  Remove it once
-            the model is saved.
+        checkpoint: a file for the state of the training of a network; if it exists, the training resumes from it.
+            Remove it once the model is saved.
         progress: "silent" shows no progress bars.
         log: called with a line of text before each stage.
 
     Returns:
-        The model, its comparison with the landmarks, the verdict and the audit.
+        The model, its comparison with landmarks and exact answers, the verdict and the audit.
 
     Raises:
         ValueError: if an argument is unusable; the message names it.
@@ -139,147 +110,119 @@ def learn_graph(
 
     Examples:
         >>> from trimetric.graphs import torus3d_directed
-        >>> learned = learn_graph(torus3d_directed(seed=0, side=3), dim=4, epochs=1, progress="silent")
-        >>> [row.name for row in learned.candidates]
-        ['model', 'landmarks from below', 'landmarks from above', 'affine fit of both']
-        >>> learned.audit.holds
-        True
+        >>> learned = learn_graph(torus3d_directed(seed=0, side=3), dim=4, guarantee="lower", progress="silent")
+        >>> [row.name for row in learned.candidates][:3]
+        ['model', 'chosen landmarks', 'landmarks from below']
+        >>> learned.audit.holds, learned.candidates[0].accuracy.over_estimated
+        (True, 0.0)
     """
-    say, start = log or say_nothing, time.perf_counter()
-    config = TrainingConfig(
-        epochs=epochs,
-        batch_size=batch_size,
-        learning_rate=learning_rate,
-        weight_decay=weight_decay,
-        schedule=schedule,
-        loss=loss,
-        gamma=gamma,
-        patience=patience,
-        seed=seed,
-    )
-    symmetric = not graph.directed if symmetric is None else symmetric
-    paths = ShortestPaths(graph, cache=cache, progress=progress)
-    drawn = _draw_pairs(graph, paths, sample, seed)
-    say(
-        f"{len(drawn.ends):,} pairs, mean distance {drawn.lengths.mean():.4g}; at mean 50: "
-        f"deviation {drawn.sigma:.1f}, largest {drawn.largest:.1f}"
-    )
-    chosen = _choose_landmarks(graph, landmarks, dim, seed, progress)
-    features, columns = _node_features(graph, chosen)
-    say(f"{len(chosen.nodes)} landmarks, {features.shape[1]} features per node")
+    network = {
+        "widths": widths,
+        "concave_units": concave_units,
+        "batch_size": batch_size,
+        "weight_decay": weight_decay,
+        "schedule": schedule,
+        "loss": loss,
+        "gamma": gamma,
+        "patience": patience,
+        "device": device,
+        "checkpoint": checkpoint,
+    }
+    of_map = {
+        "guarantee": guarantee,
+        "queries": queries,
+        "precision": precision,
+        "bytes_per_node": bytes_per_node,
+        "trees": trees,
+    }
+    given = [name for name, value in network.items() if value is not None]
+    both_ways = not graph.directed if symmetric is None else symmetric
+    if head is not None or given:
+        _refuse(of_map, f"without {'head' if head is not None else given[0]}, as only map models have it")
+        from trimetric.graphs.learning.network_recipe import learn_network
 
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        network = make_network(
-            head,
-            features=features.shape[1],
-            dim=dim,
-            widths=widths,
-            symmetric=symmetric,
-            concave_units=concave_units,
-        ).to(device)
-        objects = torch.from_numpy(features).to(device)
-        if isinstance(network.encoder, MLP):
-            network.encoder.standardize.measure(objects)
-        announce(say, network, head, checkpoint)
-        history = fit(
-            network,
-            *_pairs(drawn, drawn.training_rows(), objects.device),
-            objects=objects,
-            validation=_pairs(drawn, drawn.validation_rows, objects.device),
-            config=config,
+        defaults = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+        defaults |= {"weight_decay": weight_decay, "schedule": schedule, "loss": loss, "gamma": gamma}
+        usual = {"epochs": 10, "batch_size": 512, "learning_rate": 3e-3}
+        chosen = usual | {name: value for name, value in defaults.items() if value is not None}
+        return learn_network(
+            graph,
+            head=head or "wide",
+            symmetric=both_ways,
+            dim=DIM if dim is None else dim,
+            widths=(128, 128) if widths is None else widths,
+            concave_units=5 if concave_units is None else concave_units,
+            sample=sample,
+            landmarks=landmarks,
+            config=TrainingConfig(**chosen, patience=patience, seed=seed),  # type: ignore[arg-type]
+            device=device or "cpu",
+            unit=unit,
+            cache=cache,
             checkpoint=checkpoint,
             progress=progress,
+            log=log,
         )
-    check_finite_weights(network, checkpoint)
-    fit_seconds = time.perf_counter() - start
-    with torch.no_grad():
-        points = network.eval().embed(objects)
-    candidates = compare(network.distance, points, chosen, drawn)
-    settings = {
-        "head": head,
-        "symmetric": symmetric,
-        "dim": dim,
-        "widths": list(widths),
-        "concave_units": concave_units,
-        "sample": len(drawn.ends),
-        "landmarks": len(chosen.nodes),
-        **asdict(config),
-    }
-    notes = {
-        "made_by": f"trimetric {trimetric.__version__}",
-        "settings": settings,
-        "unit": unit,
-        "graph": {"nodes": graph.num_nodes, "edges": graph.num_edges, "directed": graph.directed},
-        "training_pairs": len(drawn.lengths) - drawn.test - drawn.validation,
-        "features": columns,
-        "epochs": len(history.epochs),
-        "test": {
-            row.name: {**asdict(row.accuracy), "us": row.microseconds, "bytes": row.bytes_per_node}
-            for row in candidates
-        },
-    }
-    places = None if graph.coordinates is None else torch.from_numpy(graph.coordinates)
-    return LearnedGraph(
-        # The points are what a query needs; the encoder has done its work.
-        model=Model(network.distance.eval(), graph.ids(), points.cpu(), notes, places),
-        history=history,
-        sample=drawn,
-        landmarks=chosen,
-        candidates=candidates,
-        verdict=Verdict.of(candidates, ExactTable.measure(paths), fit_seconds),
-        audit=audit_some(network.distance, points, seed=seed),
+    from trimetric.graphs.learning.map_recipe import MapSettings, learn_map
+    from trimetric.graphs.learning.map_training import PASSES
+    from trimetric.graphs.learning.potential_training import RATE
+
+    settings = MapSettings(
+        guarantee=guarantee or "metric",
+        precision=precision or "float32",
+        count=_numbers_per_node(graph, dim, bytes_per_node, precision or "float32", both_ways),
+        directed=not both_ways,
+        trees=None if trees is None else checks.positive_int("trees", trees),
+        passes=PASSES if epochs is None else checks.positive_int("epochs", epochs),
+        rate=RATE if learning_rate is None else checks.finite_number("learning_rate", learning_rate, above=0),
+        seed=seed,
+    )
+    checks.one_of("guarantee", settings.guarantee, ("metric", "lower", "upper"))
+    if settings.guarantee == "lower" and settings.precision == "int8":
+        raise ValueError(
+            "precision: expected float32 or int16 for a lower bound, got int8: of 256 values, two that follow each "
+            "other are farther apart than the arc between them"
+        )
+    if settings.guarantee == "upper":
+        if settings.precision != "float32":
+            raise ValueError(f"precision: expected float32 for an upper bound, got {settings.precision}")
+        fixed = {"trees": trees, "epochs": epochs, "learning_rate": learning_rate}
+        _refuse(fixed, "for a guarantee other than upper, for which nothing is trained")
+    return learn_map(
+        graph,
+        settings,
+        queries=queries,
+        sample=sample,
+        landmarks=landmarks,
+        unit=unit,
+        cache=cache,
+        progress=progress,
+        log=log,
     )
 
 
-def _draw_pairs(graph: Graph, paths: ShortestPaths, sample: int | None, seed: int) -> PairSample:
-    if graph.num_nodes < FEWEST_NODES:
-        raise ValueError(f"graph: expected at least {FEWEST_NODES} nodes to sample pairs from, got {graph.num_nodes}")
-    possible = graph.num_pairs
-    usual = ROAD_PAIRS if is_road_like(graph) else PAIRS
-    count = min(usual, possible) if sample is None else checks.positive_int("sample", sample)
-    if not 3 <= count <= possible:
+def _refuse(options: dict[str, object], where: str) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ValueError(f"{name}: expected only {where}, got {value!r}")
+
+
+def _numbers_per_node(
+    graph: Graph, dim: int | None, bytes_per_node: int | None, precision: Precision, both_ways: bool
+) -> int:
+    checks.one_of("precision", precision, tuple(BYTES))
+    if both_ways and not graph.symmetric:
         raise ValueError(
-            f"sample: expected at least 3 pairs, one each for training, validation and testing, and at most the "
-            f"{possible:,} of the graph, got {count:,}"
+            "symmetric: expected a graph whose arcs go both ways, such as graph.symmetrize(), got one that is directed"
         )
-    _check_memory("sample", f"{count:,} pairs", BYTES_PER_PAIR * count)
-    held = HELD_OUT if count >= FOR_FULL_TESTS else max(1, count // SHARE)
-    return sample_pairs(graph, count, test=held, validation=held, seed=seed, paths=paths)
-
-
-def _choose_landmarks(graph: Graph, wanted: int | None, dim: int, seed: int, progress: Shown) -> Landmarks:
-    """By default as many as take the memory of a point per node, so that bounds and model can be compared."""
-    same_memory = max(1, checks.positive_int("dim", dim) // (2 if graph.directed else 1))
-    if wanted is not None and checks.positive_int("landmarks", wanted) > graph.num_nodes:
-        raise ValueError(f"landmarks: expected at most the {graph.num_nodes:,} nodes, got {wanted:,}")
-    count = wanted or min(same_memory, graph.num_nodes)
-    # Their table, and the features that are made of it.
-    numbers = 2 * count * graph.num_nodes * (2 if graph.directed else 1)
-    _check_memory("landmarks" if wanted else "dim", f"{count:,} landmarks", 4 * numbers)
-    return choose_landmarks(graph, count, seed=seed, dtype=np.float32, progress=progress)
-
-
-def _check_memory(argument: str, asked: str, needed: int) -> None:
-    available = available_memory()
-    if needed > available:
-        raise ValueError(
-            f"{argument}: expected what fits in the {as_gib(available)} of available memory, got {asked}, which need "
-            f"{as_gib(needed)}"
-        )
-
-
-def _node_features(graph: Graph, landmarks: Landmarks) -> tuple[np.ndarray, list[str]]:
-    """Distances to and from landmarks, and coordinates if there are some; with the names of the columns."""
-    names = landmarks.nodes.tolist()
-    columns = [f"to {name}" for name in names if landmarks.directed] + [f"from {name}" for name in names]
-    parts = [landmarks.table().astype(np.float32, copy=False)]
-    if graph.coordinates is not None:
-        parts.append(graph.coordinates.astype(np.float32))
-        columns += ["x", "y"]
-    return np.concatenate(parts, axis=1), columns
-
-
-def _pairs(sample: PairSample, rows: slice, device: torch.device) -> tuple[Tensor, Tensor]:
-    ends = torch.from_numpy(sample.ends[rows]).to(device)
-    return ends, torch.tensor(sample.lengths[rows], dtype=torch.float32, device=device)
+    if bytes_per_node is None:
+        count = DIM if dim is None else checks.positive_int("dim", dim)
+        if not both_ways and count % 2:
+            raise ValueError(f"dim: expected an even number for a directed graph, got {count}")
+        return count
+    if dim is not None:
+        raise ValueError(f"dim: expected only without bytes_per_node, which decides it, got {dim}")
+    count = checks.positive_int("bytes_per_node", bytes_per_node) // BYTES[precision]
+    count -= 0 if both_ways else count % 2
+    if count < 1:
+        raise ValueError(f"bytes_per_node: expected room for at least one number each way, got {bytes_per_node}")
+    return count

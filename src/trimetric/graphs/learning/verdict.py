@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trimetric.graphs.learning.comparison import FLOAT32, MODEL, Candidate
+from trimetric.graphs.learning.comparison import EXACT, FLOAT32, MODEL, Candidate
 from trimetric.graphs.paths.shortest_paths import ShortestPaths
 
 AFFORDABLE = 1 << 30
@@ -53,6 +53,8 @@ class Verdict:
         error_ratio: mean squared error of the model over that of `best_bound`.
         exact: cost of the exact distances of all pairs.
         fit_seconds: what sampling and training took.
+        model: the row of the model; None where it was not measured.
+        engine: the row of the exact engine; None where it was not measured.
 
     Examples:
         >>> verdict = Verdict("affine fit of both", error_ratio=0.6, exact=ExactTable(4000000, 0.5), fit_seconds=60.0)
@@ -64,21 +66,39 @@ class Verdict:
     error_ratio: float
     exact: ExactTable
     fit_seconds: float
+    model: Candidate | None = None
+    engine: Candidate | None = None
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], exact: ExactTable, fit_seconds: float) -> Verdict:
+    def of(
+        cls,
+        candidates: Sequence[Candidate],
+        exact: ExactTable,
+        fit_seconds: float,
+        *,
+        rivals: Sequence[str] | None = None,
+    ) -> Verdict:
         """Judge a model by the rows of `compare`.
 
         Args:
             candidates: the rows.
             exact: cost of the exact distances of all pairs.
             fit_seconds: the time that the model took to train.
+            rivals: the names of the rows that promise the same; by default all but the exact engine.
         """
         model = next(row for row in candidates if row.name == MODEL)
-        best = min((row for row in candidates if row is not model), key=lambda row: row.accuracy.mse)
+        best = min(
+            (
+                row
+                for row in candidates
+                if row is not model and (row.name != EXACT if rivals is None else row.name in rivals)
+            ),
+            key=lambda row: row.accuracy.mse,
+        )
+        engine = next((row for row in candidates if row.name == EXACT), None)
         ours, theirs = model.accuracy.mse, best.accuracy.mse
         ratio = ours / theirs if theirs > 0 else float("inf") if ours > 0 else 1.0
-        return cls(best.name, ratio, exact, fit_seconds)
+        return cls(best.name, ratio, exact, fit_seconds, model, engine)
 
     @property
     def beats_bounds(self) -> bool:
@@ -104,7 +124,25 @@ class Verdict:
         choice = (
             "at this size the exact table is the better choice" if self.exact_is_cheaper else "the model is cheaper"
         )
-        return f"{worth}\n{cost}: {choice}"
+        return "\n".join([worth, f"{cost}: {choice}", *self._beside_engine()])
+
+    def _beside_engine(self) -> list[str]:
+        """Say what exact answers to single queries cost, beside those of the model."""
+        if self.model is None or self.engine is None:
+            return []
+        model, engine = self.model, self.engine
+        faster = engine.microseconds / max(model.microseconds, 1e-9)
+        error = f"a mean relative error of {model.accuracy.mean_relative_error:.2%}"
+        costs = (
+            f"exact answers take {engine.microseconds:.3g} us each, {engine.bytes_per_node:,} bytes per node and "
+            f"{_time(engine.preparation or 0.0)} of preparation; the model {model.microseconds:.3g} us and "
+            f"{model.bytes_per_node:,} bytes"
+        )
+        if faster < 1 and engine.bytes_per_node <= model.bytes_per_node:
+            return [f"{costs}: the exact engine is the better choice"]
+        if faster < 3:
+            return [f"{costs}: use the exact engine, unless you need gradients, an index or fewer bytes"]
+        return [f"{costs}: the model is {faster:.0f} times faster, at {error}"]
 
 
 def _size(count: float) -> str:
