@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from trimetric._support import checks
-from trimetric.models.model import Model
+from trimetric.search.answers import in_range_of, neighbors_of
+from trimetric.search.arguments import (
+    Direction,
+    as_objects,
+    given_objects,
+    is_names,
+    is_outgoing,
+    radii,
+    rows_of,
+    with_new_names,
+)
 from trimetric.search.files import load_index, save_index
-from trimetric.search.passes import Found, Search
-from trimetric.search.results import InRange, Neighbors, Work, named
+from trimetric.search.passes import Search
+from trimetric.search.results import InRange, Neighbors, named
 from trimetric.search.store import LEAF_SIZE, PIVOTS, Store
-from trimetric.search.subject import Check, Searched, Subject, as_objects, is_names, subject_of
-
-Direction = Literal["from", "to"]
+from trimetric.search.subject import Check, Searched, Subject, subject_of
 
 
 class Index:
@@ -44,7 +51,7 @@ class Index:
         ValueError: if the triangle inequality is not promised and not found either; the message names the points.
 
     Examples:
-        >>> import trimetric as tm
+        >>> import torch, trimetric as tm
         >>> _ = torch.manual_seed(0)
         >>> points = torch.randn(1000, 8)
         >>> index = tm.search.Index(tm.IntervalQuasimetric(8), points)
@@ -68,7 +75,7 @@ class Index:
         checks.positive_int("pivots", pivots)
         checks.positive_int("leaf_size", leaf_size)
         checks.seed("seed", seed)
-        names, objects = _objects(distance, points)
+        names, objects = given_objects(distance, points)
         self.subject: Subject = subject_of(distance, lambda: objects, check=check, seed=seed)
         self.names: list[str] | None = names
         embedded = self.subject.embed(objects, name="points").cpu()
@@ -133,7 +140,7 @@ class Index:
             The ids and distances `(n, min(k, points))`.
 
         Examples:
-            >>> import trimetric as tm
+            >>> import torch, trimetric as tm
             >>> model = tm.Model(tm.NormInduced(tm.Euclidean(1)), ["a", "b", "c"], torch.tensor([[0.0], [5.0], [6.0]]))
             >>> tm.search.Index(model).nearest(["c"], k=2).ids.tolist()
             [['c', 'b']]
@@ -143,26 +150,17 @@ class Index:
         if most_leaves is not None:
             checks.positive_int("most_leaves", most_leaves)
         points = self._query_points(queries)
-        search = Search(self.store.contents, outgoing=_outgoing(direction), k=k, slack=slack, most_leaves=most_leaves)
-        found = list(search.run(points))
-        width = min(k, len(self))
-        positions = torch.cat([part.positions for part in found]) if found else torch.empty(0, dtype=torch.long)
-        distances = torch.cat([part.distances for part in found]) if found else points.new_empty(0)
-        rows = self.store.ids[positions].view(len(points), width)
-        work = _total(found)
+        found = list(
+            Search(self.store.contents, outgoing=is_outgoing(direction), k=k, slack=slack, most_leaves=most_leaves).run(
+                points
+            )
+        )
         guarantee = self.guarantee
         if slack:
             guarantee += f"; each distance is at most {1 + slack:g} times that of the right neighbor of its rank"
         if most_leaves is not None:
             guarantee = f"none: at most {most_leaves} leaves were visited for a query"
-        return Neighbors(
-            ids=named(rows, self.names),
-            distances=distances.view(len(points), width),
-            rows=rows,
-            computed=work.computed,
-            skipped=work.skipped,
-            guarantee=guarantee,
-        )
+        return neighbors_of(found, self.store, self.names, width=min(k, len(self)), guarantee=guarantee)
 
     def within(
         self,
@@ -182,27 +180,15 @@ class Index:
             The ids and distances of each query, nearest first.
 
         Examples:
-            >>> import trimetric as tm
+            >>> import torch, trimetric as tm
             >>> index = tm.search.Index(tm.Euclidean(1), torch.tensor([[0.0], [5.0], [6.0]]))
             >>> index.within(torch.tensor([[5.5], [2.0]]), 2.5).counts
             tensor([2, 1])
         """
         points = self._query_points(queries)
-        limits = _radii(radius, points)
-        found = list(Search(self.store.contents, outgoing=_outgoing(direction)).run(points, limits))
-        counts = [torch.bincount(part.queries, minlength=part.size) for part in found]
-        rows = self.store.ids[torch.cat([part.positions for part in found])] if found else torch.empty(0).long()
-        distances = torch.cat([part.distances for part in found]) if found else points.new_empty(0)
-        work = _total(found)
-        return InRange(
-            offsets=torch.cat([torch.zeros(1, dtype=torch.long), *counts]).cumsum(0),
-            ids=named(rows, self.names),
-            distances=distances,
-            rows=rows,
-            computed=work.computed,
-            skipped=work.skipped,
-            guarantee=self.guarantee,
-        )
+        search = Search(self.store.contents, outgoing=is_outgoing(direction))
+        found = list(search.run(points, radii(radius, points)))
+        return in_range_of(found, self.store, self.names, guarantee=self.guarantee)
 
     def insert(self, points: Tensor | np.ndarray, names: Sequence[str] | None = None) -> Any:
         """Add points.  Many at once are cheaper: each call copies the index.
@@ -215,7 +201,7 @@ class Index:
             Their ids, which go on where those of the index end; for an index of a `Model` their names.
 
         Examples:
-            >>> import trimetric as tm
+            >>> import torch, trimetric as tm
             >>> index = tm.search.Index(tm.Euclidean(1), torch.tensor([[0.0], [5.0]]))
             >>> index.insert(torch.tensor([[4.0]])).tolist()
             [2]
@@ -223,20 +209,11 @@ class Index:
             [[2]]
         """
         objects = as_objects("points", points, self.subject.network)
-        if (names is None) != (self.names is None):
-            expected = (
-                "one for each new point, as this index has names" if names is None else "None, as it has no names"
-            )
-            raise ValueError(f"names: expected {expected}, got {names if names is None else 'names'}")
-        if names is not None and self.names is not None:
-            fresh = checks.names("names", names)
-            if len(fresh) != len(objects):
-                raise ValueError(f"names: expected {len(objects)}, one for each new point, got {len(fresh)}")
-            if len({*fresh, *self.names}) < len(fresh) + len(self.names):
-                raise ValueError("names: expected names that are new and different, got some that are known")
-            self.names = [*self.names, *fresh]
+        known = with_new_names(self.names, names, len(objects))
         embedded = self._known(objects, self.subject.embed(objects, name="points").cpu())
-        return named(self.store.insert(embedded, self.subject.keys(objects)), self.names)
+        ids = self.store.insert(embedded, self.subject.keys(objects))
+        self.names = known
+        return named(ids, known)
 
     def delete(self, ids: Tensor | np.ndarray | Sequence[int] | Sequence[str]) -> None:
         """Remove points.  Their ids are not used again.
@@ -248,7 +225,7 @@ class Index:
             ValueError: if there is no such point.
 
         Examples:
-            >>> import trimetric as tm
+            >>> import torch, trimetric as tm
             >>> index = tm.search.Index(tm.Euclidean(1), torch.tensor([[0.0], [5.0]]))
             >>> index.delete([0])
             >>> index.nearest(torch.tensor([[0.1]])).ids.tolist()
@@ -285,8 +262,7 @@ class Index:
             CheckpointError: where the file is damaged or not an index.
 
         Examples:
-            >>> import tempfile
-            >>> import trimetric as tm
+            >>> import tempfile, torch, trimetric as tm
             >>> with tempfile.TemporaryDirectory() as folder:
             ...     file = tm.search.Index(tm.Euclidean(1), torch.tensor([[0.0], [5.0]])).save(f"{folder}/points.index")
             ...     tm.search.Index.load(file).nearest(torch.tensor([[4.0]]), k=1).ids.tolist()
@@ -309,48 +285,4 @@ class Index:
         return points if keys is None else self.store.same_as_known(keys, points)
 
     def _rows(self, name: str, ids: Any) -> Tensor:
-        if self.names is not None and is_names(ids):
-            row_of = {text: row for row, text in enumerate(self.names)}
-            for text in ids:
-                if text not in row_of:
-                    raise ValueError(f"{name}: {text!r} is not among the points of this index")
-            return torch.tensor([row_of[text] for text in ids], dtype=torch.long)
-        if is_names(ids) and any(isinstance(item, str) for item in ids):
-            raise TypeError(f"{name}: this index knows no names, so expected a tensor")
-        if self.names is not None or name == "queries":
-            raise TypeError(f"{name}: expected names or a tensor, got {type(ids).__name__}")
-        return torch.as_tensor(np.asarray(ids), dtype=torch.long).flatten()
-
-
-def _objects(distance: Searched, points: Any) -> tuple[list[str] | None, Tensor]:
-    """The names and the objects of the points."""
-    if isinstance(distance, Model):
-        if isinstance(points, (Tensor, np.ndarray)):
-            raise TypeError("points: expected names of objects of the model, or None for all of them, got numbers")
-        names = list(distance.ids or ()) if points is None else checks.names("points", points)
-        if len(set(names)) < len(names):
-            raise ValueError(f"points: expected different names, got {len(names) - len(set(names))} repeated")
-        return names, distance.objects(names).cpu()
-    if points is None:
-        raise ValueError("points: expected the points to search among, got None")
-    return None, as_objects("points", points, distance)
-
-
-def _outgoing(direction: object) -> bool:
-    checks.one_of("direction", direction, ("from", "to"))
-    return direction == "from"
-
-
-def _radii(radius: Any, points: Tensor) -> Tensor:
-    if isinstance(radius, (Tensor, np.ndarray)) and radius.ndim:
-        limits = torch.as_tensor(radius).to(points.dtype)
-        if limits.shape != (len(points),):
-            raise ValueError(f"radius: expected a number or one for each query, got shape {tuple(limits.shape)}")
-        if bool(limits.isnan().any()):
-            raise ValueError("radius: expected numbers, got NaN")
-        return limits
-    return torch.full((len(points),), checks.finite_number("radius", float(radius)), dtype=points.dtype)
-
-
-def _total(found: list[Found]) -> Work:
-    return sum((part.work for part in found), Work(0, 0, 0))
+        return rows_of(name, ids, self.names)

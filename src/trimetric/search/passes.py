@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,10 +10,9 @@ from torch import Tensor
 
 from trimetric._all_pairs import all_pairs
 from trimetric.kernels.equal_rows import first_equal_row
-from trimetric.kernels.machine_code import njit
-from trimetric.search.definition import Definition, PointDistance, check_finite_distances
-from trimetric.search.leaves import Leaves
-from trimetric.search.pivots import Pivots
+from trimetric.search.collecting import collect_near
+from trimetric.search.contents import Contents, Found
+from trimetric.search.definition import check_finite_distances
 from trimetric.search.results import Work, in_order
 from trimetric.search.rounding import Rounding
 
@@ -24,44 +21,6 @@ MOST_QUERIES = 1 << 14
 BRUTE_SHARE = 0.35  # of the points: a query that has to visit more compares with all, in larger blocks
 BRUTE_POINTS = 8192
 BRUTE_FLOATS = 1 << 24
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What a search reads of an index.
-
-    Attributes:
-        points: in the order of the leaves.
-        ids: of the points.
-        alive: which of them are not deleted.
-        leaves: where each leaf starts, and its bounds.
-        pivots: measure queries.
-        head: the distance between points.
-        definition: the distances that answers report.
-        rounding: how far both may be apart.
-        scale: the largest distance between points and pivots.
-    """
-
-    points: Tensor
-    ids: Tensor
-    alive: Tensor
-    leaves: Leaves
-    pivots: Pivots
-    head: PointDistance
-    definition: Definition
-    rounding: Rounding
-    scale: float
-
-
-@dataclass(frozen=True)
-class Found:
-    """Verified pairs of a query and a point, ordered by query, distance and id, of the next `size` queries."""
-
-    size: int
-    queries: Tensor
-    positions: Tensor
-    distances: Tensor
-    work: Work
 
 
 class Search:
@@ -280,54 +239,6 @@ class _Batch:
             values = contents.definition.between_rows(contents.points, point, self.queries, query)
         check_finite_distances("distances of queries", values)
         return values[back], len(pairs)
-
-
-@njit
-def collect_near(
-    values: Any, rows: Any, best: Any, heap: bool, relative: float, absolute: float, found_rows: Any, found_columns: Any
-) -> int:
-    """Find the values of a block that may be among the best of their rows, and update the best.
-
-    Args:
-        values: distances `(rows, columns)`.
-        rows: the query of each row.
-        best: for each query the k least values so far as a heap, the largest first; or one limit.
-        heap: whether `best` is a heap, which is updated.
-        relative: how far a value may be from the real one, as a part of it.
-        absolute: the same, added.
-        found_rows: receives the row of each value that was found.
-        found_columns: receives its column.
-
-    Returns:
-        The number of values that were found.
-    """
-    number = 0
-    k = best.shape[1]
-    for i in range(values.shape[0]):
-        own = best[rows[i]]
-        if heap:
-            for j in range(values.shape[1]):
-                value = values[i, j]
-                if value < own[0]:
-                    place = 0
-                    while True:  # sift down
-                        child = 2 * place + 1
-                        if child >= k:
-                            break
-                        if child + 1 < k and own[child + 1] > own[child]:
-                            child += 1
-                        if own[child] <= value:
-                            break
-                        own[place] = own[child]
-                        place = child
-                    own[place] = value
-        limit = own[0] + 2 * relative * abs(own[0]) + absolute
-        for j in range(values.shape[1]):
-            if values[i, j] <= limit:
-                found_rows[number] = i
-                found_columns[number] = j
-                number += 1
-    return number
 
 
 def _without(found: tuple[np.ndarray, ...], rows: Tensor) -> tuple[np.ndarray, ...]:

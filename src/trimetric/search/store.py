@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from trimetric._support import checks
+from trimetric.search.contents import Contents
 from trimetric.search.definition import Definition, PointDistance
 from trimetric.search.leaves import Leaves, split_into_leaves
-from trimetric.search.passes import Contents
 from trimetric.search.pivots import PivotDistances, Pivots, choose_pivots
 from trimetric.search.rounding import Rounding
 

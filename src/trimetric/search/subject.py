@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -130,16 +129,3 @@ def _audited(network: object, name: str, objects: Tensor, seed: int, *, audited:
             f'{len(few)} points breaks it, so check="audit" would search with it at your own risk'
         )
     return f"{name} promises nothing: the answer rests on an audit of {found.triples:,} triples of {len(few)} points"
-
-
-def as_objects(name: str, objects: object, subject_of_them: object) -> Tensor:
-    """A tensor or array of objects; the floating-point numbers of an array in the dtype of the weights."""
-    tensor = checks.as_tensor(name, objects, subject_of_them if isinstance(subject_of_them, nn.Module) else None)
-    if tensor.ndim == 0:
-        raise ValueError(f"{name}: expected objects along the first axis, got shape ()")
-    return tensor.detach().cpu()
-
-
-def is_names(value: object) -> bool:
-    """Whether objects are given by name."""
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes, np.ndarray, Tensor))
