@@ -6,29 +6,11 @@ import pytest
 import torch
 import zoo
 from search.brute_force import differences, every_distance
-from torch import Tensor
+from search.points import hard_points
 
 import trimetric as tm
 
 HEADS = [name for name, make in zoo.DISTANCES.items() if make(zoo.DIM).axioms.triangle]
-
-
-def hard_points(kind: str, dim: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Points and queries."""
-    generator = torch.Generator().manual_seed(1)
-    points = torch.randn(80, dim, generator=generator, dtype=dtype)
-    if kind == "awkward":
-        points = zoo.awkward_points(80, dim, dtype)
-    if kind == "duplicates":
-        points = points[torch.randint(20, (80,), generator=generator)]
-    if kind == "grid":
-        points = torch.randint(3, (80, dim), generator=generator).to(dtype)
-    if kind == "outliers":
-        points[::30] *= 1e6
-    if kind == "shifted":
-        points = points + 1000
-    queries = torch.cat([points[::9], points[:5] + 0.1 * torch.randn(5, dim, generator=generator, dtype=dtype)])
-    return points, queries
 
 
 @pytest.mark.parametrize("name", HEADS)
