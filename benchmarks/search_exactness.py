@@ -35,9 +35,9 @@ def run(*, neighbors: int = 10_000_000) -> Exactness:
         neighbors: how many to compare at least.
     """
     sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-    import zoo
-    from search.brute_force import differences, every_distance
-    from search.points import hard_points
+    import zoo  # type: ignore[import-not-found]
+    from search.brute_force import differences, every_distance  # type: ignore[import-not-found]
+    from search.points import hard_points  # type: ignore[import-not-found]
 
     torch.set_num_threads(1)
     heads = [name for name, make in zoo.DISTANCES.items() if make(zoo.DIM).axioms.triangle]

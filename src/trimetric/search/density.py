@@ -29,6 +29,13 @@ class DensityClusters:
         count: the number of clusters.
         computed: distances that were computed.
         skipped: pairs of points that were not looked at.
+
+    Examples:
+        >>> import torch, trimetric as tm
+        >>> index = tm.search.Index(tm.Euclidean(1), torch.tensor([[0.0], [1.0], [9.0]]))
+        >>> found = tm.search.density_clusters(index, 2.0, min_points=2)
+        >>> found.count, found.core
+        (1, tensor([ True,  True, False]))
     """
 
     labels: Int[Tensor, " n"]

@@ -198,7 +198,7 @@ class Index:
             names: of the new points, for an index of a `Model`.
 
         Returns:
-            Their ids, which go on where those of the index end; for an index of a `Model` their names.
+            Their ids, the next numbers after those of the index; for an index of a `Model` their names.
 
         Examples:
             >>> import torch, trimetric as tm

@@ -29,6 +29,11 @@ class Centers:
         bound: no other choice of as many centers has a smaller radius than this; 0 if nothing is known.
         computed: distances that were computed.
         skipped: distances that the triangle inequality made unnecessary.
+
+    Examples:
+        >>> import torch, trimetric as tm
+        >>> tm.search.k_center(tm.Euclidean(1), torch.tensor([[0.0], [4.0], [9.0]]), 2).labels
+        tensor([0, 0, 1])
     """
 
     centers: Int[Tensor, " k"]
