@@ -22,8 +22,8 @@ class NeighborsTransformer(TransformerMixin, BaseEstimator):
     """Turn objects into the sparse graph of their nearest neighbors, by any distance that an `Index` can search.
 
     Stands where scikit-learn has `KNeighborsTransformer`: before an estimator with `metric="precomputed"`, such as
-    `KNeighborsClassifier`, `DBSCAN` or `TSNE`.  Neighbors are exact, for asymmetric distances too, and there is no dense
-    matrix.
+    `KNeighborsClassifier`, `DBSCAN` or `TSNE`.  Neighbors are exact, for asymmetric distances too, and nothing is
+    dense.
 
     Args:
         distance: a distance, norm, `Siamese` or function.
