@@ -14,7 +14,7 @@ HEADS = [name for name, make in zoo.DISTANCES.items() if make(zoo.DIM).axioms.tr
 
 
 @pytest.mark.parametrize("name", HEADS)
-def test_every_head_finds_what_brute_force_finds(name: str) -> None:
+def test_every_head_finds_what_brute_force_finds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for kind, dtype, weights in (
         ("awkward", torch.float32, "fresh"),
         ("duplicates", torch.float32, "normal"),
@@ -24,6 +24,8 @@ def test_every_head_finds_what_brute_force_finds(name: str) -> None:
         points, queries = hard_points(kind, zoo.DIM, dtype)
         index = tm.search.Index(head, points, leaf_size=20, pivots=4)
         for direction in ("from", "to"):
+            # Block by block, and pair by pair.
+            monkeypatch.setattr("trimetric.search.passes.PAIRED_FLOATS", 0 if direction == "from" else 1 << 18)
             every = every_distance(head, queries, points, direction=direction)
             found = index.nearest(queries, k=7, direction=direction)
             assert differences(found.rows, found.distances, every, 7) == 0, (kind, dtype, weights, direction)
@@ -71,6 +73,21 @@ def test_many_queries_in_several_batches(monkeypatch: pytest.MonkeyPatch) -> Non
     assert differences(found.rows, found.distances, every, 4) == 0
     inside = index.within(points, 0.3)
     assert inside.counts.tolist() == (every <= 0.3).sum(dim=1).tolist()
+
+
+@pytest.mark.parametrize("direction", ["from", "to"])
+def test_pair_by_pair_and_block_by_block_find_the_same(direction: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    points, head = torch.randn(300, 3), tm.NormInduced(tm.WideNorm(3, components=4, width=4))
+    index = tm.search.Index(head, points, leaf_size=16)
+    index.delete(range(0, 300, 4))
+    every = every_distance(head, points, points, direction=direction)
+    every[:, ::4] = torch.inf
+    for floats in (0, 1 << 14, 1 << 30):
+        monkeypatch.setattr("trimetric.search.passes.PAIRED_FLOATS", floats)
+        monkeypatch.setattr("trimetric.search.passes.PAIRED_AT_ONCE", 1000)
+        found = index.nearest(points, k=6, direction=direction)
+        assert differences(found.rows, found.distances, every, 6) == 0
+        assert index.within(points, 0.4, direction=direction).counts.tolist() == (every <= 0.4).sum(dim=1).tolist()
 
 
 def test_skips_what_bounds_exclude_and_counts_it() -> None:

@@ -9,8 +9,10 @@ import torch
 from torch import Tensor
 
 from trimetric._all_pairs import all_pairs
+from trimetric.distances import Distance
+from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.kernels.equal_rows import first_equal_row
-from trimetric.search.collecting import collect_near
+from trimetric.search.collecting import collect_near, collect_near_pairs
 from trimetric.search.contents import Contents, Found
 from trimetric.search.definition import check_finite_distances
 from trimetric.search.results import Work, in_order
@@ -21,6 +23,9 @@ MOST_QUERIES = 1 << 14
 BRUTE_SHARE = 0.35  # of the points: a query that has to visit more compares with all, in larger blocks
 BRUTE_POINTS = 8192
 BRUTE_FLOATS = 1 << 24
+# A block of fewer numbers is done pair by pair, many leaves at once: to start a block takes as long.
+PAIRED_FLOATS = 1 << 18
+PAIRED_AT_ONCE = 1 << 18
 
 
 class Search:
@@ -142,13 +147,59 @@ class _Batch:
         return torch.zeros_like(eligible).scatter_(1, lowest, True) & eligible
 
     def _visit(self, rows: Tensor, leaves: Tensor) -> None:
-        """Compute all distances between queries and the points of leaves, one block per leaf."""
+        """Compute all distances between queries and the points of leaves, one block per leaf that pays."""
+        starts = self.contents.leaves.starts
         order = leaves.argsort(stable=True)
         rows, leaves = rows[order], leaves[order]
         numbers, counts = leaves.unique_consecutive(return_counts=True)
-        for leaf, members in zip(numbers.tolist(), rows.split(counts.tolist()), strict=True):
-            part = slice(int(self.contents.leaves.starts[leaf]), int(self.contents.leaves.starts[leaf + 1]))
+        small = counts * starts.diff()[numbers] * self._floats() <= PAIRED_FLOATS
+        paired = small.repeat_interleave(counts)
+        most = max(1, PAIRED_AT_ONCE // max(1, self.search_.largest))
+        for some, few in zip(rows[paired].split(most), leaves[paired].split(most), strict=True):
+            self._visit_pairs(some, few)
+        groups = zip(numbers[~small].tolist(), rows[~paired].split(counts[~small].tolist()), strict=True)
+        for leaf, members in groups:
+            part = slice(int(starts[leaf]), int(starts[leaf + 1]))
             self._collect(self._values(self.queries[members], self.contents.points[part]), members, part)
+
+    def _floats(self) -> int:
+        """About how many numbers the definition holds for a pair."""
+        head = self.contents.head
+        return head.definition_floats if isinstance(head, Distance) else 16 * self.queries.shape[1]
+
+    @torch.no_grad()
+    def _visit_pairs(self, rows: Tensor, leaves: Tensor) -> None:
+        """The same pair by pair: a block of few pairs would spend its time on being started."""
+        starts = self.contents.leaves.starts
+        sizes = starts[leaves + 1] - starts[leaves]
+        rows = rows.repeat_interleave(sizes)
+        before = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
+        positions = torch.arange(len(rows)) - before + starts[leaves].repeat_interleave(sizes)
+        if not self.search_.full:
+            alive = self.contents.alive[positions]
+            rows, positions = rows[alive], positions[alive]
+        if not len(rows):
+            return
+        here, there = (rows, positions) if self.search_.outgoing else (positions, rows)
+        x, y = self.queries, self.contents.points
+        x, y = (x, y) if self.search_.outgoing else (y, x)
+        values = in_chunks(lambda i, j: self.contents.head(x[i], y[j]), here, there, size=PAIRS_AT_ONCE)
+        self._check(values)
+        self.visited += len(values)
+        found = np.empty(len(values), np.int64)
+        number = collect_near_pairs(
+            values.numpy(), rows.numpy(), self.best, self.k is not None, *self._allowed(), found
+        )
+        chosen = found[:number]
+        self.candidates.append((rows.numpy()[chosen], positions.numpy()[chosen], values.numpy()[chosen]))
+
+    def _allowed(self) -> tuple[float, float]:
+        """How far computed distances may be from real ones: a part of them, and twice what is added."""
+        return self.rounding.relative, 2 * self.rounding.absolute * self.scale
+
+    def _check(self, values: Tensor) -> None:
+        if not np.isfinite(float(values.sum(dtype=torch.float64))):
+            check_finite_distances("distances of queries", values)
 
     @torch.no_grad()
     def _values(self, queries: Tensor, points: Tensor) -> Tensor:
@@ -170,9 +221,7 @@ class _Batch:
 
     def _collect(self, values: Tensor, rows: Tensor, part: slice) -> None:
         """Keep the pairs of a block that may be in the answer."""
-        total = float(values.sum())
-        if total != total or total in (np.inf, -np.inf):
-            check_finite_distances("distances of queries", values)
+        self._check(values)
         alive = self.contents.alive[part]
         self.visited += values.shape[0] * int((self.search_.full and len(alive)) or alive.sum())
         columns = None
@@ -186,8 +235,7 @@ class _Batch:
             rows.numpy(),
             self.best,
             self.k is not None,
-            self.rounding.relative,
-            2 * self.rounding.absolute * self.scale,
+            *self._allowed(),
             found_rows,
             found_columns,
         )
