@@ -9,7 +9,7 @@ from trimetric.kernels.machine_code import njit
 
 @njit
 def replace_largest(heap: Any, value: float) -> None:
-    """Put a value in the place of the largest of a heap, whose largest is the first."""
+    """Replace the largest value of a heap, which is the first."""
     place = 0
     while True:
         child = 2 * place + 1

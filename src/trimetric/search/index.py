@@ -134,7 +134,7 @@ class Index:
             direction: "from" takes the distances from a query to the points, "to" those from the points to the query.
             slack: how much farther than the right ones the neighbors may be, as a part: 0.1 for at most 10%.  Fewer
                 distances are computed then.  The default is exact.
-            most_leaves: the most leaves to visit for each query.  Without any promise: see `leaves_for_recall`.
+            most_leaves: the most leaves to visit for each query, without any promise; `leaves_for_recall` finds it.
 
         Returns:
             The ids and distances `(n, min(k, points))`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 import torch
@@ -45,6 +45,10 @@ class Subject:
     def encodes(self) -> bool:
         """Whether points are computed from objects by an encoder."""
         return isinstance(self.network, ObjectDistance) and self.network.head is not self.network
+
+    def of_points(self) -> Subject:
+        """The same distance between points."""
+        return replace(self, network=self.head, model=None)
 
     @torch.no_grad()
     def embed(self, objects: Tensor, *, name: str) -> Tensor:
