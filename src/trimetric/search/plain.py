@@ -20,8 +20,8 @@ def plain_vectors(distance: Norm | Distance, points: Tensor) -> tuple[Tensor, Pl
 
     FAISS, hnswlib and usearch search such vectors approximately, and faster than an exact index where bounds exclude
     little.  That works for `Euclidean` and `Mahalanobis` ("l2"), for the undirected `LandmarkBound` without mixtures
-    and with `pool="max"` ("max"), and for a `Calibrated` one of these.  No other head is a plain distance of such vectors:
-    maxima and means of several norms, asymmetric ones above all, are not.
+    and with `pool="max"` ("max"), and for a `Calibrated` one of these.  No other head is a plain distance of
+    such vectors: maxima and means of several norms, asymmetric ones above all, are not.
 
     Args:
         distance: one of these.
