@@ -90,3 +90,15 @@ def test_embed_writes_the_points(town: tm.Model) -> None:
         table = read_features(Path(file))
         assert table.names == town.ids
         assert np.array_equal(table.values.astype(np.float32), town.embed().numpy())
+
+
+def test_distances_that_are_not_finite_are_told(
+    town: tm.Model, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    features = town.features.clone()  # type: ignore[union-attr]
+    features[5] = 3e38
+    tm.Model(town.network, town.ids, features).save("far.safetensors")
+    monkeypatch.setattr(queries, "INDEXED_SOURCES", 10)
+    monkeypatch.setattr(queries, "INDEXED_TARGETS", 10)
+    assert main(["predict", "far.safetensors", "--nearest", "2"]) == 2
+    assert "expected finite values, got" in capsys.readouterr().err

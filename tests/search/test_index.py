@@ -173,6 +173,20 @@ def test_arrays_are_taken_too() -> None:
     assert index.nearest(np.zeros((2, 3)), k=2).ids.shape == (2, 2)
 
 
+def test_later_training_does_not_change_the_index() -> None:
+    model = tm.Siamese(torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Dropout(0.5)), tm.WideNorm(4)).train()
+    objects = torch.randn(60, 3)
+    index = tm.search.Index(model, objects, leaf_size=16)
+    assert model.training
+    before = index.nearest(objects[:9], k=3)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.normal_()
+    after = index.nearest(objects[:9], k=3)
+    assert torch.equal(before.distances, after.distances)
+    assert torch.equal(before.ids, after.ids)
+
+
 def test_the_source_tensors_are_left_as_they_are() -> None:
     index, points, _ = small_index(50)
     before = points.clone()

@@ -101,7 +101,10 @@ def nearest(
     pays = len(sources) >= INDEXED_SOURCES and len(targets) >= INDEXED_TARGETS and model.axioms.triangle
     if index is None and pays:
         _check_points(model, sources, targets)
-        index = Index(model.network.head, model.embed()[torch.from_numpy(targets.rows)].cpu())
+        try:
+            index = Index(model.network.head, model.embed()[torch.from_numpy(targets.rows)].cpu())
+        except ValueError:  # distances that are not finite: comparing with all tells which
+            index = None
     if index is None:
         parts = _compared(model, sources, targets, count, itself, reverse=reverse)
     else:
@@ -151,7 +154,10 @@ def _searched(
         part = slice(start, start + SEARCHED_AT_ONCE)
         rows = sources.rows[part]
         here = points[torch.from_numpy(rows)] if ids is None else [ids[row] for row in rows.tolist()]
-        found = index.nearest(here, count + 1, direction="to" if reverse else "from")
+        try:
+            found = index.nearest(here, count + 1, direction="to" if reverse else "from")
+        except ValueError as error:  # distances that are not finite
+            raise InputError(f"{error}: what the model reads for some objects is too large") from None
         skipped += found.skipped
         yield part, found.distances.tolist(), found.rows.tolist()
     every = len(sources) * len(targets)

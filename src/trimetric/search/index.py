@@ -38,7 +38,7 @@ class Index:
 
     Args:
         distance: a norm, distance, `Siamese` or `Model` that promises the triangle inequality, or a function of two
-            broadcastable tensors, which is audited on some of the points first.
+            broadcastable tensors, which is audited on some of the points first.  A module is copied.
         points: `(n, dim)`; for a `Siamese` n objects along the first axis; for a `Model` names of its objects, by
             default all of them.  Float32 or float64.
         pivots: number of pivots; fewer are used if there are fewer different points.

@@ -81,6 +81,8 @@ class Search:
             if excess <= 0.5:
                 return found
             rounding = rounding.times(max(4.0, 4 * excess))
+            if not rounding.relative < 1:
+                raise RuntimeError("distance: expected a fast path that agrees with the definition, got other values")
 
 
 class _Batch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, cast
@@ -91,7 +92,8 @@ def subject_of(distance: Searched, objects: Callable[[], Tensor], *, check: Chec
         network = as_distance("distance", network)
     network = checked_distance(network)
     if isinstance(network, nn.Module):
-        cast("nn.Module", network).eval()
+        # A copy: training that continues, or a move to another device, must not change what was measured.
+        network = copy.deepcopy(cast("ObjectDistance", network)).cpu().eval().requires_grad_(False)
     if isinstance(network, ObjectDistance):
         if not network.factors_through_points:
             raise ValueError(
