@@ -27,6 +27,8 @@ from benchmarks import (
     nonnegative_maps,
     pairwise,
     query,
+    search,
+    search_exactness,
     startup,
     torchqmet_heads,
     training_step,
@@ -168,6 +170,19 @@ BENCHMARKS: dict[str, Benchmark] = {
         lambda options: worth.run(quick=options.quick),
         worth.show,
     ),
+    "search": Benchmark(
+        "nearest neighbors by an index, against comparing with all points and scikit-learn; --map adds a road map",
+        "search",
+        lambda options: search.run(quick=options.quick, map_file=options.map, sizes=options.sizes),
+        search.show,
+    ),
+    "search-exactness": Benchmark(
+        "ten million neighbors of every head, against the definition; takes minutes, so only if named",
+        "search_exactness",
+        lambda options: search_exactness.run(neighbors=200_000 if options.quick else 10_000_000),
+        search_exactness.show,
+        by_default=False,
+    ),
     "large": Benchmark(
         "the command line on a graph of two million nodes; takes half an hour, so only if named",
         "large_graph",
@@ -207,7 +222,9 @@ def _parse() -> argparse.Namespace:
         epilog="examples:\n  python -m benchmarks step\n  python -m benchmarks pairwise --quick",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("what", nargs="*", help="benchmarks to run; by default all except large, and with --quick maps")
+    parser.add_argument(
+        "what", nargs="*", help="benchmarks to run; by default all but those that are only run if named"
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes, one seed, short measurements")
     parser.add_argument(
         "--budget",
@@ -222,7 +239,9 @@ def _parse() -> argparse.Namespace:
     )
     parser.add_argument("--batches", nargs="+", type=int, metavar="N", help="mini-batch sizes of pairwise")
     parser.add_argument("--map", type=Path, metavar="FILE", help="an .osm.pbf file to add to the graphs")
-    parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help="numbers of objects of nearness")
+    parser.add_argument(
+        "--sizes", nargs="+", type=int, metavar="N", help="numbers of objects of nearness, or of points of search"
+    )
     parser.add_argument(
         "--save",
         action="store_true",

@@ -46,6 +46,11 @@ MODES: dict[str, dict[str, list[str]]] = {
         "ids": ["map.safetensors", "--from-file", "ids.csv", "--to", "b", "c"],
         "places": ["map.safetensors", "--from-file", "places.csv", "--to", "b", "c"],
     },
+    "embed": {
+        "objects": ["map.safetensors", "-o", "out/p.csv"],
+        "features": ["map.safetensors", "-o", "out/p.csv", "--features", "objects.csv"],
+    },
+    "index build": {"": ["map.safetensors", "-o", "out/m.index"]},
     "audit": {"objects": ["map.safetensors"], "random": ["map.safetensors", "--random", "--points", "9"]},
     "info": {"": ["map.safetensors"]},
     "export": {"": ["map.safetensors", "-o", "out/m.pt2"]},
@@ -95,9 +100,11 @@ VALUES: dict[str, str] = {
     "--held-out": "0.4",
     "--horizon": "1",
     "--id-column": "label",
+    "--index": "map.index",
     "--json": "",
     "--landmarks": "3",
     "--largest": "",
+    "--leaf-size": "3",
     "--learning-rate": "0.1",
     "--loss": "absolute",
     "--map": "rooms.txt",
@@ -112,6 +119,7 @@ VALUES: dict[str, str] = {
     "--pairs": "30",
     "--patience": "1",
     "--picture": "out/p.png",
+    "--pivots": "2",
     "--points": "2",
     "--precision": "int8",
     "--queries": "trips.csv",
@@ -139,7 +147,14 @@ VALUES: dict[str, str] = {
     "--weight-decay": "0.5",
     "--widths": "5",
 }
-OUTPUTS = {"example": "out/town", "predict": "out/d.csv", "export": "out/n.pt2", "repair": "out/y.csv"}
+OUTPUTS = {
+    "example": "out/town",
+    "predict": "out/d.csv",
+    "embed": "out/q.parquet",
+    "index build": "out/n.index",
+    "export": "out/n.pt2",
+    "repair": "out/y.csv",
+}
 METHODS = {"repair": "dykstra", "values fit": "td"}
 # Options that matter for some inputs only are tried on these.
 INSTEAD: dict[str, dict[str, str]] = {
@@ -216,6 +231,7 @@ def write_inputs() -> None:
     distance = tm.NormInduced(tm.WideNorm(2, components=3, width=3))
     features, notes = torch.tensor(points, dtype=torch.float32), {"feature_columns": ["x", "y"], "unit": "metres"}
     tm.Model(distance, list(names), features, notes, places).save("map.safetensors")
+    tm.search.Index(tm.Model.load("map.safetensors")).save("map.index")
     nodes = "".join(f'<node id="{i}" lat="{41 + 0.001 * (i * i % 11)}" lon="{-8 + 0.001 * i}"/>' for i in range(1, 11))
     ring_road = "".join(f'<nd ref="{i}"/>' for i in [*range(1, 11), 1])
     short_cut = '<nd ref="2"/><nd ref="7"/><tag k="oneway" v="yes"/>'

@@ -29,7 +29,7 @@ def test_every_name_is_there_and_nothing_else() -> None:
         from trimetric import Nothing  # type: ignore[attr-defined]  # noqa: F401
 
 
-@pytest.mark.parametrize("name", ["distances", "graphs", "models", "nearness", "norms", "rl", "training"])
+@pytest.mark.parametrize("name", ["distances", "graphs", "models", "nearness", "norms", "rl", "search", "training"])
 def test_packages_show_what_is_theirs(name: str) -> None:
     package = import_module(f"trimetric.{name}")
     for shown in dir(package):
@@ -46,7 +46,9 @@ FRESH = {
         "import trimetric.models, trimetric._audit; import trimetric as tm;"
         "assert all(callable(f) for f in (tm.all_pairs, tm.audit, tm.export, tm.recommended))"
     ),
-    "sub-packages come when asked for": "import trimetric as tm; tm.graphs.Graph; tm.nearness.nearest_metric; tm.rl",
+    "sub-packages come when asked for": (
+        "import trimetric as tm; tm.graphs.Graph; tm.nearness.nearest_metric; tm.rl; tm.search.Index"
+    ),
     "a star means the table": "from trimetric import *; assert all_pairs and WideNorm and fit",
     "a model file names any class": (
         "from trimetric.models import Model; from trimetric._support.described import build;"

@@ -17,6 +17,7 @@ PACKAGES = (
     "trimetric.nearness",
     "trimetric.graphs",
     "trimetric.rl",
+    "trimetric.search",
     "trimetric.integrations.sklearn",
     "trimetric.integrations.pytorch_metric_learning",
 )
@@ -48,6 +49,7 @@ FORMULA = re.compile(r"\$.+?\$")
 OVERVIEW = "api/index.md"
 TITLES = {
     "trimetric.nearness": "Nearness",
+    "trimetric.search": "Search",
     "trimetric.integrations.sklearn": "scikit-learn",
     "trimetric.integrations.pytorch_metric_learning": "pytorch-metric-learning",
 }

@@ -4,6 +4,7 @@ from . import graphs as graphs
 from . import integrations as integrations
 from . import nearness as nearness
 from . import rl as rl
+from . import search as search
 from ._all_pairs import all_pairs as all_pairs
 from ._audit import Audit as Audit
 from ._audit import audit as audit

@@ -170,6 +170,18 @@ SCENARIOS = (
         write_model,
     ),
     Scenario(
+        "index build",
+        "trimetric",
+        ("index", "build", "model.safetensors", "-o", "model.index", QUIET),
+        write_model,
+    ),
+    Scenario(
+        "embed",
+        "trimetric",
+        ("embed", "model.safetensors", "-o", "points.npz", QUIET),
+        write_model,
+    ),
+    Scenario(
         "export",
         "trimetric",
         ("export", "model.safetensors", "-o", "model.onnx", QUIET),

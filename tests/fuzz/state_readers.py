@@ -51,6 +51,36 @@ def _check_model(model: Any) -> None:
         assert model.objects().shape[0] == len(model.ids)
 
 
+# Indexes
+
+
+def _indexes() -> list[bytes]:
+    torch.manual_seed(0)
+    names = [f"place {i}" for i in range(9)]
+    model = tm.Model(tm.NormInduced(tm.WideNorm(2, components=2, width=2)), names, torch.rand(9, 2))
+    named, plain = tm.search.Index(model, leaf_size=3), tm.search.Index(tm.IntervalQuasimetric(2), torch.rand(9, 2))
+    plain.insert(torch.rand(2, 2))
+    plain.delete([1])
+    with tempfile.TemporaryDirectory() as folder:
+        return [index.save(Path(folder) / "p.index").read_bytes() for index in (named, plain)]
+
+
+def _load_index(file: Path) -> tm.search.Index:
+    return tm.search.Index.load(file)
+
+
+def _check_index(index: Any) -> None:
+    """It answers, with ids that it has."""
+    known = set(index.ids.tolist())
+    for direction in ("from", "to"):
+        try:
+            found = index.nearest(index.store.points[:3], k=4, direction=direction)
+        except ValueError:  # of weights with which distances are not finite
+            return
+        assert set(found.ids.flatten().tolist()) <= known
+        assert found.distances.isfinite().all()
+
+
 # Checkpoints
 
 
@@ -157,6 +187,15 @@ STATE_READERS = (
         mutations=(*BYTES, signed(), signed(), signed(), signed(), signed()),
         refusals=(CheckpointError,),
         command=("info", "{file}"),
+    ),
+    Reader(
+        name="index",
+        file="points.index",
+        seeds=_indexes,
+        call=_load_index,
+        check=_check_index,
+        mutations=(*BYTES, signed(), signed(), signed(), signed(), signed()),
+        refusals=(CheckpointError,),
     ),
     Reader(
         name="checkpoint",

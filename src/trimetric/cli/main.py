@@ -22,6 +22,8 @@ COMMANDS = {
     "predict": "predict distances between objects, and find the nearest ones",
     "audit": "measure whether a model keeps what it promises",
     "info": "show what is in a model file",
+    "embed": "write the points of objects",
+    "index build": "build an index that finds nearest objects without comparing with all",
     "export": "export a model to ONNX or torch.export",
     "repair": "find the nearest matrix that keeps the triangle inequality",
     "metrize": "turn a model or scores into a distance that keeps the triangle inequality",

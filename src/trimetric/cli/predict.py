@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from tyro.conf import Positional, arg
 
-from trimetric._support.printable import shown
 from trimetric.cli.effects import Effects, Only, no_effect
 from trimetric.cli.general import Computing, keep_inputs, output_file, unless_given
 from trimetric.files.errors import InputError, check_inputs
@@ -16,6 +15,7 @@ from trimetric.files.errors import InputError, check_inputs
 if TYPE_CHECKING:
     from trimetric.cli.asked import Asked
     from trimetric.models.model import Model
+    from trimetric.search import Index
 
 NUMBERS = {"distance", "given", "from_snap_m", "to_snap_m"}
 IN_A_FILE = Only("with PAIRS", lambda options: options.pairs is not None)
@@ -61,6 +61,8 @@ class Predict:
     """for each object of --from (default: all), only the K nearest of --to (default: all)"""
     reverse: bool = False
     """with --nearest: the K objects from which the way to each of --from is shortest"""
+    index: Annotated[Path | None, unless_given("FILE")] = None
+    """with --nearest: an index of the model, from trimetric index build; without one it is built where that pays"""
 
     features: Annotated[Path | None, unless_given("FILE")] = None
     """features of other objects, to use instead of those that the model knows"""
@@ -75,7 +77,7 @@ class Predict:
     max_snap: Annotated[float, arg(metavar="METRES")] = 500.0
     """largest distance from a place given by lon and lat to the map"""
     output: Annotated[Path | None, unless_given("FILE", aliases=("-o",))] = None
-    """a .csv or .tsv file (default: standard output)"""
+    """a .csv, .tsv or .parquet file (default: standard output)"""
     general: Computing = field(default_factory=Computing)
 
     effects: ClassVar[Effects] = {
@@ -88,20 +90,26 @@ class Predict:
         ),
         "max_snap": Only("with --from-file or --to-file", lambda options: options.sources_file or options.targets_file),
         "reverse": Only("with --nearest", lambda options: options.nearest is not None),
+        "index": Only(
+            "with --nearest, and without --to, --to-file and --features",
+            lambda options: (
+                options.nearest is not None and not (options.targets or options.targets_file or options.features)
+            ),
+        ),
     }
 
     def run(self) -> int:
         self._check()
-        read = (self.model, self.pairs, self.features, self.sources_file, self.targets_file)
+        read = (self.model, self.pairs, self.features, self.sources_file, self.targets_file, self.index)
         if self.output is not None:
-            output_file("--output", self.output, ".csv", ".tsv")
+            output_file("--output", self.output, ".csv", ".tsv", ".parquet")
             keep_inputs("--output", self.output, *read)
         check_inputs(*read)
-        model = self._model()
+        from trimetric.cli.queries import columns, every_pair, model_of_objects, nearest
+
+        model = model_of_objects(self.general, self.model, self.features, self.id_column)
         if self.pairs is not None:
             return self._answer_file(model, self.pairs)
-
-        from trimetric.cli.queries import columns, every_pair, nearest
 
         sources = self._asked(model, "--from", self.sources, self.sources_file)
         targets = self._asked(model, "--to", self.targets, self.targets_file)
@@ -110,7 +118,10 @@ class Predict:
         if self.nearest is None:
             blocks = every_pair(model, sources, targets)
         else:
-            blocks = nearest(model, sources, targets, self.nearest, reverse=self.reverse)
+            index = self._index(model)
+            blocks = nearest(
+                model, sources, targets, self.nearest, reverse=self.reverse, index=index, note=self.general.note
+            )
         header = columns(targets, sources) if self.reverse else columns(sources, targets)
         return self._write(model, header, blocks)
 
@@ -140,20 +151,22 @@ class Predict:
         if not self.max_snap >= 0:
             raise InputError(f"--max-snap: expected a number of metres >= 0, got {self.max_snap}")
 
-    def _model(self) -> Model:
-        if self.features is None:
-            model = self.general.load(self.model)
-            if model.ids is None:
-                raise InputError(f"{self.model}: this model knows no objects by name; give --features")
-            return model
-        from trimetric.cli.queries import with_features
-        from trimetric.files.features import read_features
+    def _index(self, model: Model) -> Index | None:
+        """Load the index, if one was given, and refuse that of another model."""
+        if self.index is None:
+            return None
+        from trimetric._support.tensor_files import CheckpointError
+        from trimetric.cli.queries import check_index
+        from trimetric.files.errors import check_exists
+        from trimetric.search import Index
 
-        model = self.general.load(self.model)
-        columns = model.notes.get("feature_columns")
-        if columns is not None and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
-            raise InputError(f"{self.model}: notes: feature_columns: expected names of columns, got {shown(columns)}")
-        return with_features(model, self.model, read_features(self.features, id_column=self.id_column, columns=columns))
+        check_exists(self.index)
+        try:
+            index = Index.load(self.index)
+        except CheckpointError as error:
+            raise InputError(" ".join(str(error).split())) from None
+        check_index(index, model, self.index, self.model)
+        return index
 
     def _say_what_they_are(self, model: Model) -> None:
         """Say the unit, and whether the triangle inequality is promised."""
@@ -225,7 +238,8 @@ class Predict:
             ]
             self.general.answer(pairs=rows, **more)
             return 0
-        count = write_rows(self.output, header, blocks)  # type: ignore[arg-type]
+        numbers = [name for name in header if name in NUMBERS]
+        count = write_rows(self.output, header, blocks, numbers=numbers)  # type: ignore[arg-type]
         if self.output is not None:
             self.general.say(f"{count:,} distances written to {self.output}")
             self.general.answer(rows=count, written=str(self.output), **more)

@@ -37,19 +37,31 @@ def read_network(file: Path) -> tuple[ObjectDistance, dict[str, Tensor], dict[st
     other = sorted(set(tensors) - {PREFIX + name for name in weights} - {"features", "places"})
     if other:
         raise CheckpointError(f"{file}: expected the weights of a network, features and places, got {shown(other)}")
-    try:
-        _check_fit(skeleton(state["architecture"]), weights)
-        network = build(state["architecture"])
-        _fill(network, weights)
-    except (ValueError, TypeError, RuntimeError) as error:
-        raise CheckpointError(f"{file}: weights and architecture do not fit: {error}") from None
+    network = build_network(file, state["architecture"], weights)
     try:
         check_finite(tensors)
     except ValueError as error:
         raise CheckpointError(f"{file}: {error}") from None
+    return network, tensors, state
+
+
+def build_network(file: Path, architecture: object, weights: dict[str, Tensor]) -> ObjectDistance:
+    """Build a network from its description and fill in its weights, once it is known that they fit.
+
+    Args:
+        file: where both come from, for error messages.
+        architecture: from `describe`.
+        weights: by name.
+    """
+    try:
+        _check_fit(skeleton(architecture), weights)
+        network = build(architecture)
+        _fill(network, weights)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise CheckpointError(f"{file}: weights and architecture do not fit: {error}") from None
     if not isinstance(network, ObjectDistance):
         raise CheckpointError(f"{file}: expected a Siamese or a Distance in it, got {type(network).__name__}")
-    return network, tensors, state
+    return network
 
 
 def skeleton(architecture: object) -> nn.Module:

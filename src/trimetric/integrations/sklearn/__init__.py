@@ -3,3 +3,4 @@
 from trimetric.integrations.sklearn.estimators import DistanceRegressor as DistanceRegressor
 from trimetric.integrations.sklearn.estimators import LearnedMetricTransformer as LearnedMetricTransformer
 from trimetric.integrations.sklearn.metric_callable import MetricCallable as MetricCallable
+from trimetric.integrations.sklearn.neighbors import NeighborsTransformer as NeighborsTransformer

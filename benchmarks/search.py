@@ -1,0 +1,184 @@
+"""Search: an index against comparing with all points, in one run on one core; growth with the number of points."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor
+
+import trimetric as tm
+
+K = 10
+QUERIES = 10_000
+COMPARED = 40  # queries for which the comparison with all is timed; it is proportional to their number
+GROWTH = (10_000, 30_000, 100_000, 300_000, 1_000_000)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of points, one distance."""
+
+    name: str
+    points: int
+    queries: int
+    build_seconds: float
+    bytes_per_point: float
+    search_microseconds: float
+    """per query, everything but the build"""
+    compare_microseconds: float
+    """per query, all distances by `all_pairs` and the k least of them"""
+    computed: float
+    """distances per query"""
+    different: int
+    """answers that are not those of the comparison, among the queries that were compared"""
+
+    @property
+    def speedup(self) -> float:
+        """How many times faster the index is."""
+        return self.compare_microseconds / self.search_microseconds
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Everything that was measured."""
+
+    cases: list[Case]
+    growth: list[Case]
+    exponent: float
+    """of the time per query, fitted to the growth"""
+    scikit_learn: dict[str, float]
+    """microseconds per query of others, on a symmetric head"""
+
+
+def run(*, quick: bool = False, map_file: Path | None = None, sizes: list[int] | None = None) -> Measured:
+    """Measure everything on one thread.
+
+    Args:
+        quick: use few points and queries.
+        map_file: a road map, whose learned distances are searched.
+        sizes: numbers of points for the growth.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        cases = [_hard(quick)]
+        if map_file is not None:
+            cases.insert(0, _road_map(map_file, quick))
+        growth = [_curved(n, quick) for n in sizes or (GROWTH[:2] if quick else GROWTH)]
+        return Measured(cases, growth, _exponent(growth), _others(quick))
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _case(name: str, distance: tm.Distance, points: Tensor, queries: Tensor) -> Case:
+    distance.requires_grad_(False)
+    tm.search.Index(distance, points[:500]).nearest(queries[:10], k=K)  # compiles
+    build, index = _timed(lambda: tm.search.Index(distance, points))
+    search, found = _timed(lambda: index.nearest(queries, k=K))
+    few = queries[:COMPARED]
+    compare, right = _timed(lambda: tm.all_pairs(distance, few, points).topk(min(K, len(points)), largest=False))
+    close = torch.isclose(found.distances[: len(few)], right.values, rtol=1e-5, atol=1e-6 * float(right.values.max()))
+    return Case(
+        name,
+        len(points),
+        len(queries),
+        build,
+        index.bytes_per_point,
+        search / len(queries) * 1e6,
+        compare / len(few) * 1e6,
+        found.computed / len(queries),
+        int((~close).sum()),
+    )
+
+
+def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.process_time()
+    result = call()
+    return time.process_time() - start, result
+
+
+def _road_map(map_file: Path, quick: bool) -> Case:
+    graph = tm.graphs.read_graph(map_file, largest=True)
+    sample, epochs = (20_000, 1) if quick else (100_000, 3)
+    model = tm.graphs.learn_graph(graph, sample=sample, epochs=epochs, progress="silent").model
+    points = model.embed()
+    rows = torch.randint(len(points), (500 if quick else QUERIES,), generator=torch.Generator().manual_seed(0))
+    return _case(map_file.name.split(".")[0], model.network.head, points, points[rows])
+
+
+def _hard(quick: bool) -> Case:
+    """Random points in 64 dimensions, which no bound can tell apart."""
+    generator = torch.Generator().manual_seed(0)
+    points = torch.randn(3000 if quick else 20_000, 64, generator=generator)
+    torch.manual_seed(0)
+    distance = tm.NormInduced(tm.WideNorm(64))
+    return _case("random, 64 dimensions", distance, points, torch.randn(100 if quick else 400, 64, generator=generator))
+
+
+def _curved(n: int, quick: bool) -> Case:
+    """Points of a curved surface in 16 dimensions."""
+    generator = torch.Generator().manual_seed(0)
+    bend = torch.randn(2, 16, generator=generator)
+    places = torch.rand(n + 1000, 2, generator=generator)
+    points = torch.sin(3 * places @ bend)
+    torch.manual_seed(0)
+    distance = tm.NormInduced(tm.WideNorm(16, components=8, width=8))
+    return _case("curved surface", distance, points[:n], points[n:][: 200 if quick else 1000])
+
+
+def _exponent(growth: list[Case]) -> float:
+    x = torch.tensor([math.log(case.points) for case in growth], dtype=torch.float64)
+    y = torch.tensor([math.log(case.search_microseconds) for case in growth], dtype=torch.float64)
+    x, y = x - x.mean(), y - y.mean()
+    return float((x * y).sum() / (x * x).sum())
+
+
+def _others(quick: bool) -> dict[str, float]:
+    """A Mahalanobis distance, which scikit-learn can search after a linear map."""
+    from sklearn.neighbors import NearestNeighbors
+
+    generator = torch.Generator().manual_seed(0)
+    n, queries = (5000, 200) if quick else (100_000, 2000)
+    bend = torch.randn(2, 16, generator=generator)
+    points = torch.sin(3 * torch.rand(n + queries, 2, generator=generator) @ bend)
+    torch.manual_seed(0)
+    distance = tm.NormInduced(tm.Mahalanobis(16)).requires_grad_(False)
+    index = tm.search.Index(distance, points[:n])
+    index.nearest(points[n : n + 10], k=K)
+    found = {"index": _timed(lambda: index.nearest(points[n:], k=K))[0]}
+    mapped = (points @ distance.inner.weight.mT).numpy()
+    for algorithm in ("brute", "ball_tree"):
+        other = NearestNeighbors(n_neighbors=K, algorithm=algorithm, n_jobs=1).fit(mapped[:n])
+        found[f"scikit-learn {algorithm}"] = _timed(lambda other=other: other.kneighbors(mapped[n:]))[0]
+    return {name: seconds / queries * 1e6 for name, seconds in found.items()}
+
+
+def show(measured: Measured, console: Console) -> None:
+    """Print what `run` has returned."""
+    table = Table(title=f"The {K} nearest points, one thread: microseconds per query")
+    for heading in ("", "points", "build", "bytes per point", "index", "all pairs", "faster", "distances", "different"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for case in (*measured.cases, *measured.growth):
+        table.add_row(
+            case.name,
+            f"{case.points:,}",
+            f"{case.build_seconds:.1f} s",
+            f"{case.bytes_per_point:.0f}",
+            f"{case.search_microseconds:,.0f}",
+            f"{case.compare_microseconds:,.0f}",
+            f"{case.speedup:.3g} times",
+            f"{case.computed:,.0f}",
+            f"{case.different}",
+        )
+    console.print(table)
+    console.print(f"Time per query grows with the number of points to the power of {measured.exponent:.2f}")
+    others = ", ".join(f"{name} {microseconds:,.0f}" for name, microseconds in measured.scikit_learn.items())
+    console.print(f"A Mahalanobis distance, microseconds per query: {others}")

@@ -1,0 +1,296 @@
+"""The search itself: visits the leaves that bounds do not exclude, block by block, for many queries at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from trimetric._all_pairs import all_pairs
+from trimetric.distances import Distance
+from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
+from trimetric.kernels.equal_rows import first_equal_row
+from trimetric.search.collecting import collect_near, collect_near_pairs
+from trimetric.search.contents import Contents, Found
+from trimetric.search.definition import check_finite_distances
+from trimetric.search.results import Work, in_order
+from trimetric.search.rounding import Rounding
+
+BOUND_BYTES = 1 << 27  # of the bounds of queries and leaves
+MOST_QUERIES = 1 << 14
+BRUTE_SHARE = 0.35  # of the points: a query that has to visit more compares with all, in larger blocks
+BRUTE_POINTS = 8192
+BRUTE_FLOATS = 1 << 24
+# A block of fewer numbers is done pair by pair, many leaves at once: to start a block takes as long.
+PAIRED_FLOATS = 1 << 18
+PAIRED_AT_ONCE = 1 << 18
+
+
+class Search:
+    """One search of a batch of queries.
+
+    Args:
+        contents: of the index.
+        outgoing: whether distances from the queries are asked for, not those to them.
+        k: the number of neighbors; None for a search within a radius.
+        slack: leaves whose bound times 1 + slack exceeds the distance of the k-th neighbor are not visited.
+        most_leaves: the most leaves to visit for a query; None for no limit.
+    """
+
+    def __init__(
+        self,
+        contents: Contents,
+        *,
+        outgoing: bool,
+        k: int | None = None,
+        slack: float = 0.0,
+        most_leaves: int | None = None,
+    ) -> None:
+        self.contents, self.outgoing, self.k, self.slack, self.most_leaves = contents, outgoing, k, slack, most_leaves
+        sizes = contents.leaves.starts.diff()
+        alive = torch.cat([torch.zeros(1, dtype=torch.long), contents.alive.long().cumsum(0)])
+        self.sizes = (alive[contents.leaves.starts[1:]] - alive[contents.leaves.starts[:-1]]).float()
+        self.total = int(alive[-1])
+        self.full = self.total == len(contents.points)
+        self.largest = int(sizes.max()) if len(sizes) else 0
+
+    def run(self, queries: Tensor, radius: Tensor | None = None) -> Iterator[Found]:
+        """Search for the points near queries.
+
+        Args:
+            queries: points, `(n, dim)`.
+            radius: of each query, for a search within it.
+
+        Yields:
+            What was found for the next queries, whose numbers start at 0 each time.
+        """
+        leaves = max(1, len(self.contents.leaves))
+        height = max(1, min(MOST_QUERIES, BOUND_BYTES // (4 * leaves)))
+        for i in range(0, len(queries), height):
+            part = slice(i, i + height)
+            yield self._verified_batch(queries[part], None if radius is None else radius[part])
+
+    def _verified_batch(self, queries: Tensor, radius: Tensor | None) -> Found:
+        """Search, and again with more allowance if the distances that were verified show that it was too small."""
+        rounding = self.contents.rounding
+        while True:
+            batch = _Batch(self, queries, radius, rounding)
+            found, excess = batch.search()
+            if excess <= 0.5:
+                return found
+            rounding = rounding.times(max(4.0, 4 * excess))
+            if not rounding.relative < 1:
+                raise RuntimeError("distance: expected a fast path that agrees with the definition, got other values")
+
+
+class _Batch:
+    """The state of one batch: the best distances so far, and the pairs that may be in the answer."""
+
+    def __init__(self, search: Search, queries: Tensor, radius: Tensor | None, rounding: Rounding) -> None:
+        self.search_, self.contents, self.queries, self.rounding = search, search.contents, queries, rounding
+        self.radius = radius
+        self.k = None if search.k is None else min(search.k, search.total)
+        self.visited = 0
+        width = 1 if self.k is None else max(1, self.k)
+        self.best = np.full((len(queries), width), np.inf)
+        if radius is not None:
+            self.best[:, 0] = radius.double().numpy()
+        self.candidates: list[tuple[np.ndarray, ...]] = []
+
+    def search(self) -> tuple[Found, float]:
+        contents, n = self.contents, len(self.queries)
+        if self.k == 0 or not len(contents.leaves) or not n:
+            empty = torch.empty(0, dtype=torch.long)
+            skipped = n * self.search_.total
+            return Found(n, empty, empty, torch.empty(0, dtype=contents.points.dtype), Work(0, 0, skipped)), 0.0
+        measured = contents.pivots.measure(self.queries, name="queries")
+        self.scale = max(contents.scale, measured.scale)
+        margin = 4 * self.rounding.of_bounds * self.scale
+        bounds = contents.leaves.lower_bounds(measured, outgoing=self.search_.outgoing, margin=margin)
+        bounds[:, self.search_.sizes == 0] = torch.inf
+        if self.k is not None:
+            # A leaf that is near in the other direction too is the best guess where the neighbors are.
+            back = contents.leaves.lower_bounds(measured, outgoing=not self.search_.outgoing, margin=margin)
+            self._visit_first(bounds, torch.maximum(bounds, back))
+        eligible = bounds * (1 + self.search_.slack) <= self._limit()[:, None].float().nextafter(
+            torch.tensor(torch.inf)
+        )
+        if self.search_.most_leaves is None:
+            many = (eligible.float() @ self.search_.sizes) > BRUTE_SHARE * self.search_.total
+            if bool(many.any()):
+                eligible[many] = False
+                self._compare_with_all(many.nonzero()[:, 0])
+        else:
+            eligible = self._fewest(bounds, eligible)
+        self._visit(*eligible.nonzero().unbind(1))
+        return self._verified(len(contents.pivots) * n * (1 if contents.pivots.symmetric else 2))
+
+    def _limit(self) -> Tensor:
+        """What a real distance may be at most to be in the answer, as far as is known."""
+        return self.rounding.widened(torch.from_numpy(self.best[:, 0].copy()), self.scale)
+
+    def _visit_first(self, bounds: Tensor, guesses: Tensor) -> None:
+        """Visit the leaves with the lowest guesses, as many as surely have k points; then they count as done."""
+        sizes = self.search_.sizes[self.search_.sizes > 0].sort().values.cumsum(0)
+        number = int((sizes < self.best.shape[1]).sum()) + 1
+        first = guesses.topk(min(number, bounds.shape[1]), dim=1, largest=False)
+        rows = torch.arange(len(bounds))[:, None].expand_as(first.indices)
+        self._visit(rows[first.values < torch.inf], first.indices[first.values < torch.inf])
+        bounds.scatter_(1, first.indices, torch.inf)
+
+    def _fewest(self, bounds: Tensor, eligible: Tensor) -> Tensor:
+        """Of the eligible leaves those with the lowest bounds, one fewer than the limit: the first has been visited."""
+        most = self.search_.most_leaves - 1  # type: ignore[operator]
+        if most <= 0:
+            return torch.zeros_like(eligible)
+        lowest = bounds.topk(min(most, bounds.shape[1]), dim=1, largest=False).indices
+        return torch.zeros_like(eligible).scatter_(1, lowest, True) & eligible
+
+    def _visit(self, rows: Tensor, leaves: Tensor) -> None:
+        """Compute all distances between queries and the points of leaves, one block per leaf that pays."""
+        starts = self.contents.leaves.starts
+        order = leaves.argsort(stable=True)
+        rows, leaves = rows[order], leaves[order]
+        numbers, counts = leaves.unique_consecutive(return_counts=True)
+        small = counts * starts.diff()[numbers] * self._floats() <= PAIRED_FLOATS
+        paired = small.repeat_interleave(counts)
+        most = max(1, PAIRED_AT_ONCE // max(1, self.search_.largest))
+        for some, few in zip(rows[paired].split(most), leaves[paired].split(most), strict=True):
+            self._visit_pairs(some, few)
+        groups = zip(numbers[~small].tolist(), rows[~paired].split(counts[~small].tolist()), strict=True)
+        for leaf, members in groups:
+            part = slice(int(starts[leaf]), int(starts[leaf + 1]))
+            self._collect(self._values(self.queries[members], self.contents.points[part]), members, part)
+
+    def _floats(self) -> int:
+        """About how many numbers the definition holds for a pair."""
+        head = self.contents.head
+        return head.definition_floats if isinstance(head, Distance) else 16 * self.queries.shape[1]
+
+    @torch.no_grad()
+    def _visit_pairs(self, rows: Tensor, leaves: Tensor) -> None:
+        """The same pair by pair: a block of few pairs would spend its time on being started."""
+        starts = self.contents.leaves.starts
+        sizes = starts[leaves + 1] - starts[leaves]
+        rows = rows.repeat_interleave(sizes)
+        before = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
+        positions = torch.arange(len(rows)) - before + starts[leaves].repeat_interleave(sizes)
+        if not self.search_.full:
+            alive = self.contents.alive[positions]
+            rows, positions = rows[alive], positions[alive]
+        if not len(rows):
+            return
+        here, there = (rows, positions) if self.search_.outgoing else (positions, rows)
+        x, y = self.queries, self.contents.points
+        x, y = (x, y) if self.search_.outgoing else (y, x)
+        values = in_chunks(lambda i, j: self.contents.head(x[i], y[j]), here, there, size=PAIRS_AT_ONCE)
+        self._check(values)
+        self.visited += len(values)
+        found = np.empty(len(values), np.int64)
+        number = collect_near_pairs(
+            values.numpy(), rows.numpy(), self.best, self.k is not None, *self._allowed(), found
+        )
+        chosen = found[:number]
+        self.candidates.append((rows.numpy()[chosen], positions.numpy()[chosen], values.numpy()[chosen]))
+
+    def _allowed(self) -> tuple[float, float]:
+        """How far computed distances may be from real ones: a part of them, and twice what is added."""
+        return self.rounding.relative, 2 * self.rounding.absolute * self.scale
+
+    def _check(self, values: Tensor) -> None:
+        if not np.isfinite(float(values.sum(dtype=torch.float64))):
+            check_finite_distances("distances of queries", values)
+
+    @torch.no_grad()
+    def _values(self, queries: Tensor, points: Tensor) -> Tensor:
+        head = self.contents.head
+        return all_pairs(head, queries, points) if self.search_.outgoing else all_pairs(head, points, queries).mT
+
+    def _compare_with_all(self, rows: Tensor) -> None:
+        """Compute the distances of queries and all points, in blocks as large as pay."""
+        if self.k is not None:
+            self.best[rows.numpy()] = np.inf  # they are all compared again
+            self.candidates = [_without(found, rows) for found in self.candidates]
+        points = self.contents.points
+        height = max(1, BRUTE_FLOATS // BRUTE_POINTS)
+        for some in rows.split(height):
+            here = self.queries[some]
+            for start in range(0, len(points), BRUTE_POINTS):
+                part = slice(start, min(start + BRUTE_POINTS, len(points)))
+                self._collect(self._values(here, points[part]), some, part)
+
+    def _collect(self, values: Tensor, rows: Tensor, part: slice) -> None:
+        """Keep the pairs of a block that may be in the answer."""
+        self._check(values)
+        alive = self.contents.alive[part]
+        self.visited += values.shape[0] * int((self.search_.full and len(alive)) or alive.sum())
+        columns = None
+        if not self.search_.full:
+            columns = alive.nonzero()[:, 0]
+            values = values[:, columns]
+        found_rows = np.empty(values.numel(), np.int64)
+        found_columns = np.empty(values.numel(), np.int64)
+        number = collect_near(
+            values.contiguous().numpy(),
+            rows.numpy(),
+            self.best,
+            self.k is not None,
+            *self._allowed(),
+            found_rows,
+            found_columns,
+        )
+        if not number:
+            return
+        here, there = found_rows[:number].copy(), found_columns[:number].copy()
+        kept = values.numpy()[here, there]
+        positions = (there if columns is None else columns.numpy()[there]) + part.start
+        self.candidates.append((rows.numpy()[here], positions, kept))
+
+    def _verified(self, measured: int) -> tuple[Found, float]:
+        """Compute the distances of the candidates by the definition, and keep what is in the answer."""
+        contents = self.contents
+        if self.candidates:
+            rows, positions, fast = (
+                torch.from_numpy(np.concatenate(part)) for part in zip(*self.candidates, strict=True)
+            )
+        else:
+            rows = positions = torch.empty(0, dtype=torch.long)
+            fast = torch.empty(0, dtype=contents.points.dtype)
+        near = (
+            fast.double()
+            <= self._limit()[rows] + self.rounding.absolute * self.scale + self.rounding.relative * fast.abs()
+        )
+        rows, positions, fast = rows[near], positions[near], fast[near]
+        exact, computed = self._exact(rows, positions)
+        excess = self.rounding.excess(fast.double(), exact.double(), self.scale)
+        order = in_order(rows, exact, contents.ids[positions])
+        rows, positions, exact = rows[order], positions[order], exact[order]
+        if self.k is None:
+            keep = exact <= self.radius[rows]  # type: ignore[index]
+        else:
+            starts = torch.searchsorted(rows, torch.arange(len(self.queries)))
+            keep = torch.arange(len(rows)) - starts[rows] < self.k
+        pairs = len(self.queries) * self.search_.total
+        work = Work(measured + self.visited + computed, min(self.visited, pairs), max(0, pairs - self.visited))
+        return Found(len(self.queries), rows[keep], positions[keep], exact[keep], work), excess
+
+    def _exact(self, rows: Tensor, positions: Tensor) -> tuple[Tensor, int]:
+        """The distances by the definition, one for all equal points, so that ties are ties."""
+        contents = self.contents
+        distinct, place = positions.unique(return_inverse=True)
+        first = first_equal_row(contents.points[distinct])[place]
+        pairs, back = (rows * len(distinct) + first).unique(return_inverse=True)
+        query, point = pairs // max(1, len(distinct)), distinct[pairs % max(1, len(distinct))]
+        if self.search_.outgoing:
+            values = contents.definition.between_rows(self.queries, query, contents.points, point)
+        else:
+            values = contents.definition.between_rows(contents.points, point, self.queries, query)
+        check_finite_distances("distances of queries", values)
+        return values[back], len(pairs)
+
+
+def _without(found: tuple[np.ndarray, ...], rows: Tensor) -> tuple[np.ndarray, ...]:
+    keep = ~np.isin(found[0], rows.numpy())
+    return tuple(part[keep] for part in found)
