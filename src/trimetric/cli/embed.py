@@ -11,6 +11,7 @@ from tyro.conf import Positional, arg
 
 from trimetric.cli.effects import Effects, Only
 from trimetric.cli.general import Computing, keep_inputs, output_file, unless_given
+from trimetric.files.errors import check_inputs
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,6 +44,7 @@ class Embed:
     def run(self) -> int:
         output = output_file("--output", self.output, ".csv", ".tsv", ".parquet", ".npz")
         keep_inputs("--output", output, self.model, self.features)
+        check_inputs(self.model, self.features)
 
         from trimetric.cli.queries import model_of_objects
 

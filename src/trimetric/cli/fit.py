@@ -194,7 +194,7 @@ class Fit:
             raise InputError("--edges: expected pairs, a matrix or edges, got --matrix too")
         if (self.pairs is None) == (self.graph is None):
             raise InputError(f"PAIRS: expected a file of pairs, or --graph, got {'both' if self.pairs else 'none'}")
-        check_inputs(self.pairs, self.graph, self.features)
+        check_inputs(self.pairs, self.graph, self.features, self.queries)
         if self.graph is not None:
             from trimetric.cli.fit_graph import fit_graph
 

@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 
 from trimetric.cli.effects import Effects, Only
 from trimetric.cli.general import CHECKPOINTS, SeededComputing, keep_inputs, output_file, unless_given
-from trimetric.files.errors import InputError
+from trimetric.files.errors import InputError, check_inputs
 
 if TYPE_CHECKING:
     from trimetric.training.distilling import DistillationConfig
@@ -81,6 +81,7 @@ class Metrize:
         keep_inputs("--output", output, self.source, self.truth)
         if self.floor is not None and not 0 <= self.floor < float("inf"):
             raise InputError(f"--floor: expected a number >= 0, got {self.floor}")
+        check_inputs(self.source, self.truth)
         return self._of_model(output) if self.of_a_model else self._of_table(output)
 
     def _config(self) -> DistillationConfig:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -21,7 +21,9 @@ from trimetric.files.errors import InputError
 from trimetric.files.features import FeatureTable, read_features
 from trimetric.files.pairs import PairTable
 from trimetric.models.model import Model
-from trimetric.search import Index
+
+if TYPE_CHECKING:
+    from trimetric.search import Index
 
 DISTANCES_AT_ONCE = 1 << 20
 SEARCHED_AT_ONCE = 1 << 13
@@ -102,6 +104,8 @@ def nearest(
     if index is None and pays:
         _check_points(model, sources, targets)
         try:
+            from trimetric.search import Index  # here, because it imports SciPy and numba
+
             index = Index(model.network.head, model.embed()[torch.from_numpy(targets.rows)].cpu())
         except ValueError:  # distances that are not finite: comparing with all tells which
             index = None
