@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,11 @@ def test_on_a_cluster_that_loses_a_worker(shards: tuple) -> None:
     many, one, points = shards
     settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
-        workers = list(client.run(os.getpid).values())
+        first = next(iter(client.run(os.getpid).values()))
+        killer = threading.Timer(0.2, os.kill, (first, signal.SIGKILL))  # while it reads the files
+        killer.start()
         check(many.nearest(points, 5, client=client), one.nearest(points, 5))
-        os.kill(workers[0], signal.SIGKILL)
-        check(many.nearest(points, 5, client=client), one.nearest(points, 5))
+        killer.join()
 
 
 def test_without_their_list_there_are_no_shards(shards: tuple) -> None:
