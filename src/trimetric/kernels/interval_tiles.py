@@ -14,6 +14,8 @@ import numpy as np
 
 from trimetric.kernels.machine_code import njit
 from trimetric.kernels.tile_pooling import REORDER
+from trimetric.kernels.vector_block import write_unions
+from trimetric.kernels.vectors import COLUMNS, ROWS
 
 # Without reordering: (total + end) - covered is not total where end = covered, but total + (end - covered) is.
 _IN_ORDER = {"contract", "nsz"}
@@ -74,7 +76,7 @@ def _sort_by_insertion(x: Any, i: int, first: int, size: int, order: Any, starts
 
 
 @njit(fastmath=_IN_ORDER)
-def interval_tile(starts: Any, order: Any, i0: int, ends: Any, components: Any, reach: Any) -> None:
+def interval_tile(starts: Any, order: Any, i0: int, ends: Any, components: Any, reach: Any) -> None:  # noqa: ARG001
     """Write the covered lengths of the rows from `i0` on to `components` (k, rows, columns).
 
     Args:
@@ -83,47 +85,17 @@ def interval_tile(starts: Any, order: Any, i0: int, ends: Any, components: Any, 
         i0: first row of the tile.
         ends: (k w, columns).
         components: written.
-        reach: scratch, (w + 2, columns).
+        reach: scratch of the gradient.
     """
     k, height, width = components.shape
-    size = ends.shape[0] // k
+    every = ends.shape[0]
+    size = every // k
     for c in range(k):
-        for i in range(height):
-            row, last = i0 + i, (c + 1) * size - 1
-            # The last one is a NaN if any is.
-            zero = starts[row, last] - starts[row, last] if starts[row, last] != starts[row, last] else reach[0, 0] * 0
-            first = starts[row, c * size]
-            for j in range(width):
-                reach[0, j] = first
-                components[c, i, j] = zero
-            for q in range(c * size, (c + 1) * size, 4):
-                _extend(starts, order, row, q, ends, components, c, i, reach)
-
-
-@njit(fastmath=_IN_ORDER)
-def _extend(starts: Any, order: Any, row: int, q: int, ends: Any, components: Any, c: int, i: int, reach: Any) -> None:
-    """Add four intervals to the union."""
-    s0, s1, s2, s3 = starts[row, q], starts[row, q + 1], starts[row, q + 2], starts[row, q + 3]
-    o0, o1, o2, o3 = order[row, q], order[row, q + 1], order[row, q + 2], order[row, q + 3]
-    for j in range(ends.shape[1]):
-        covered, total = reach[0, j], components[c, i, j]
-        covered = s0 if covered < s0 else covered
-        end = ends[o0, j]
-        end = covered if end <= covered else end  # so that a NaN stays one
-        total += end - covered
-        covered = s1 if end < s1 else end
-        end = ends[o1, j]
-        end = covered if end <= covered else end
-        total += end - covered
-        covered = s2 if end < s2 else end
-        end = ends[o2, j]
-        end = covered if end <= covered else end
-        total += end - covered
-        covered = s3 if end < s3 else end
-        end = ends[o3, j]
-        end = covered if end <= covered else end
-        components[c, i, j] = total + (end - covered)
-        reach[0, j] = end
+        for i in range(0, height, ROWS):
+            first, out = (i0 + i) * every + c * size, (c * height + i) * width
+            for j in range(0, width, COLUMNS):
+                # numba gives the first argument
+                write_unions(starts, order, first, every, size, ends, j, width, components, out + j)  # type: ignore[call-arg]
 
 
 @njit(fastmath=REORDER)

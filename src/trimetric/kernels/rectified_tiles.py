@@ -11,7 +11,8 @@ from typing import Any
 
 from trimetric.kernels.machine_code import njit
 from trimetric.kernels.tile_pooling import REORDER
-from trimetric.kernels.vector_block import COLUMNS, ROWS, write_lengths
+from trimetric.kernels.vector_block import write_lengths
+from trimetric.kernels.vectors import COLUMNS, ROWS
 
 
 @njit

@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 
 from trimetric.kernels.machine_code import njit
+from trimetric.kernels.vector_pool import write_pool
+from trimetric.kernels.vectors import COLUMNS, ROWS
 
 # Sums may be reordered, so that they vectorize; NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz"}
 MEAN, MAX, MAXMEAN = 0, 1, 2
 # Scratch rows of a tile: the lowest line, which one it is, the largest component, how many are as large, their sum,
-# and the gradient of the distance.
-LOWEST, BEST, TOP, TIES, TOTAL, GRAD = range(6)
-SCRATCH_ROWS = 6
+# and the gradient of the distance; then the largest components and the sums of four rows.
+LOWEST, BEST, TOP, TIES, TOTAL, GRAD, TOPS = range(7)
+TOTALS = TOPS + ROWS
+SCRATCH_ROWS = TOTALS + ROWS
 
 
 @njit(fastmath=REORDER)
@@ -40,19 +43,25 @@ def pool_tile(
         j0: first column.
         scratch: (SCRATCH_ROWS, columns).
     """
-    k, height, width = components.shape
-    height, valid = min(height, out.shape[0] - i0), min(width, out.shape[1] - j0)
+    k, every, width = components.shape
+    height, valid = min(every, out.shape[0] - i0), min(width, out.shape[1] - j0)
     one = out.dtype.type(1)
     top_share, mean_share = pool_shares(kind, alpha, k, one)
-    for i in range(height):
-        start_pool(scratch, width)
-        for c in range(k):
-            if slope.shape[1]:
-                lowest_lines(components, c, i, slope, offset, scratch)
-                add_lowest_to_pool(scratch, width)
-            else:
-                add_component_to_pool(components, c, i, scratch)
-        _write_pool(scratch, kind, top_share, mean_share, out, i0 + i, j0, valid)
+    for i in range(0, height, ROWS):
+        pool_rows(components, i, slope, offset, scratch)
+        for row in range(i, min(i + ROWS, height)):
+            _write_pool(scratch, row - i, kind, top_share, mean_share, out, i0 + row, j0, valid)
+
+
+@njit(fastmath=REORDER)
+def pool_rows(components: Any, i: int, slope: Any, offset: Any, scratch: Any) -> None:
+    """Write the largest component and the sum of the rows `i` to `i + ROWS - 1` to scratch, from TOPS and TOTALS on."""
+    k, every, width = components.shape
+    step, units = every * width, slope.shape[1]
+    for j in range(0, width, COLUMNS):
+        tops, totals = TOPS * width + j, TOTALS * width + j
+        # numba gives the first argument
+        write_pool(components, i * width + j, step, width, k, slope, offset, units, scratch, tops, totals)  # type: ignore[call-arg]
 
 
 @njit
@@ -129,10 +138,10 @@ def add_component_to_pool(components: Any, c: int, i: int, scratch: Any) -> None
 
 @njit(fastmath=REORDER)
 def _write_pool(
-    scratch: Any, kind: int, top_share: float, mean_share: float, out: Any, row: int, j0: int, valid: int
+    scratch: Any, i: int, kind: int, top_share: float, mean_share: float, out: Any, row: int, j0: int, valid: int
 ) -> None:
     for j in range(valid):
-        top, total = scratch[TOP, j], scratch[TOTAL, j]
+        top, total = scratch[TOPS + i, j], scratch[TOTALS + i, j]
         value = mean_share * total
         if kind == MAX:  # a comparison loses a NaN, a sum does not
             value = top if total == total else total

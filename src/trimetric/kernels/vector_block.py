@@ -1,8 +1,6 @@
-"""The innermost loop of rectified lengths, in vector instructions: four rows against 32 columns.
+"""The innermost loops of components in vector instructions: four rows against 32 columns, in registers.
 
-The compiler vectorizes a loop over columns, but then the sums of all columns go through the cache once per coordinate.
-Here the loop over coordinates is the inner one, and the sums of a block stay in registers.  Imported on first use,
-because it imports numba.
+Arrays are contiguous, and places count from their start.  Imported on first use, because it imports numba.
 """
 
 from __future__ import annotations
@@ -14,7 +12,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-ROWS, COLUMNS, LANES = 4, 32, 16
+from trimetric.kernels.vectors import COLUMNS, LANES, ROWS, Vectors
+
+BLOCKS = [(row, column) for row in range(ROWS) for column in range(0, COLUMNS, LANES)]
 
 
 @intrinsic
@@ -30,7 +30,7 @@ def write_lengths(
     out: Any,
     out_at: Any,  # noqa: ARG001
 ) -> Any:
-    """Write `||relu(b - a)||_2` of four rows and 32 columns; arrays are contiguous, and places count from their start.
+    """Write `||relu(b - a)||_2` of four rows and 32 columns.
 
     Args:
         typing: given by numba.
@@ -47,48 +47,96 @@ def write_lengths(
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         a_, a_at_, a_step_, b_, b_at_, b_step_, size_, out_, out_at_ = arguments
-        number = context.get_data_type(signature.args[0].dtype)
-        vector = ir.VectorType(number, LANES)
-        data = [
-            context.make_array(signature.args[place])(context, builder, value).data
-            for place, value in ((0, a_), (3, b_), (7, out_))
-        ]
-        zero = ir.Constant(vector, [0.0] * LANES)
-        blocks = [(row, column) for row in range(ROWS) for column in range(0, COLUMNS, LANES)]
-        sums = {block: cgutils.alloca_once_value(builder, zero) for block in blocks}
-
-        def place(base: Any, start: Any, count: Any, step: Any, more: int = 0) -> Any:
-            offset = builder.add(start, builder.mul(count, step))
-            return builder.gep(base, [builder.add(offset, ir.Constant(offset.type, more))])
-
-        def as_vector(pointer: Any) -> Any:
-            return builder.bitcast(pointer, vector.as_pointer())
-
-        align = 4 if number == ir.FloatType() else 8
+        emit = Vectors(context, builder, signature.args[0].dtype)
+        rows, columns, written = (emit.data(signature.args[at], array) for at, array in ((0, a_), (3, b_), (7, out_)))
+        zero = emit.constant(0.0)
+        sums = {block: emit.variable(zero) for block in BLOCKS}
         with cgutils.for_range(builder, size_) as loop:
-            columns = {
-                column: builder.load(as_vector(place(data[1], b_at_, loop.index, b_step_, column)), align=align)
+            values = {
+                column: emit.load(columns, emit.place(b_at_, loop.index, b_step_, column))
                 for column in range(0, COLUMNS, LANES)
             }
-            for row in range(ROWS):
-                start = builder.add(a_at_, builder.mul(ir.Constant(a_step_.type, row), a_step_))
-                own = builder.load(builder.gep(data[0], [builder.add(start, loop.index)]))
-                first = builder.insert_element(ir.Constant(vector, ir.Undefined), own, ir.Constant(ir.IntType(32), 0))
-                mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-                own = builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), mask)
-                for column, values in columns.items():
-                    excess = builder.fsub(values, own)
-                    # So that a NaN stays one.
-                    excess = builder.select(builder.fcmp_ordered("<", excess, zero), zero, excess)
-                    square = builder.fmul(excess, excess, flags=("contract",))
-                    total = builder.load(sums[row, column])
-                    builder.store(builder.fadd(total, square, flags=("contract",)), sums[row, column])
-        name = f"llvm.sqrt.v{LANES}f{8 * align}"
-        root = cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector]), name)
+            own = {
+                row: emit.spread(emit.one(rows, builder.add(emit.place(a_at_, emit.whole(row), a_step_), loop.index)))
+                for row in range(ROWS)
+            }
+            for (row, column), total in sums.items():
+                excess = emit.if_larger(zero, builder.fsub(values[column], own[row]))
+                builder.store(emit.multiply_add(excess, excess, builder.load(total)), total)
         for (row, column), total in sums.items():
-            target = place(data[2], out_at_, ir.Constant(b_step_.type, row), b_step_, column)
-            builder.store(builder.call(root, [builder.load(total)]), as_vector(target), align=align)
+            target = emit.place(out_at_, emit.whole(row), b_step_, column)
+            emit.store(emit.root(builder.load(total)), written, target)
         return context.get_dummy_value()
 
     whole = types.intp
     return types.void(a, whole, whole, b, whole, whole, whole, out, whole), generate
+
+
+@intrinsic
+def write_unions(
+    typing: Any,  # noqa: ARG001
+    starts: Any,
+    order: Any,
+    at: Any,  # noqa: ARG001
+    step: Any,  # noqa: ARG001
+    size: Any,  # noqa: ARG001
+    ends: Any,
+    ends_at: Any,  # noqa: ARG001
+    width: Any,  # noqa: ARG001
+    out: Any,
+    out_at: Any,  # noqa: ARG001
+) -> Any:
+    """Write the lengths of the unions of intervals `[starts, ends[order]]` of four rows and 32 columns.
+
+    Args:
+        typing: given by numba.
+        starts: sorted, those of one row next to each other.
+        order: like `starts`, the coordinate of each.
+        at: the first start of the first row.
+        step: from a row to the next.
+        size: number of intervals.
+        ends: with the columns of one coordinate next to each other.
+        ends_at: the first column, of coordinate 0.
+        width: from a coordinate to the next, and in `out` from a row to the next.
+        out: where to write.
+        out_at: the first row and column.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        starts_, order_, at_, step_, size_, ends_, ends_at_, width_, out_, out_at_ = arguments
+        emit = Vectors(context, builder, signature.args[0].dtype)
+        first, place, end, written = (
+            emit.data(signature.args[at], array) for at, array in ((0, starts_), (1, order_), (5, ends_), (8, out_))
+        )
+        zero = ir.Constant(emit.number, 0.0)
+        reach, total, row_at = {}, {}, {}
+        for row in range(ROWS):
+            row_at[row] = emit.place(at_, emit.whole(row), step_)
+            last = emit.one(first, builder.add(row_at[row], builder.sub(size_, emit.whole(1))))
+            # The last one is a NaN if any is.
+            nothing = emit.spread(builder.select(builder.fcmp_unordered("uno", last, last), last, zero))
+            lowest = emit.spread(emit.one(first, row_at[row]))
+            for column in range(0, COLUMNS, LANES):
+                reach[row, column], total[row, column] = emit.variable(lowest), emit.variable(nothing)
+        with cgutils.for_range(builder, size_) as loop:
+            for row in range(ROWS):
+                rank = builder.add(row_at[row], loop.index)
+                own, coordinate = (
+                    emit.spread(emit.one(first, rank)),
+                    builder.sext(emit.one(place, rank), ir.IntType(64)),
+                )
+                for column in range(0, COLUMNS, LANES):
+                    covered = emit.if_larger(own, builder.load(reach[row, column]))
+                    value = emit.load(end, emit.place(ends_at_, coordinate, width_, column))
+                    value = emit.if_larger(covered, value)
+                    # In this order, so that an interval that is covered adds exactly 0.
+                    more = builder.fsub(value, covered)
+                    builder.store(builder.fadd(builder.load(total[row, column]), more), total[row, column])
+                    builder.store(value, reach[row, column])
+        for row, column in BLOCKS:
+            target = emit.place(out_at_, emit.whole(row), width_, column)
+            emit.store(builder.load(total[row, column]), written, target)
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(starts, order, whole, whole, whole, ends, whole, whole, out, whole), generate
