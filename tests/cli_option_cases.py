@@ -35,7 +35,7 @@ MODES: dict[str, dict[str, list[str]]] = {
         "edges": ["edges.csv", *OUT, *TINY, "--edges", "--loss", "discounted"],
         "network": ["--graph", "edges.csv", *OUT, *TINY, "--widths", "8"],
         "map": ["--graph", "town.osm", *OUT, *TINY, "--widths", "8", "--sample", "45"],
-        "map model": ["--graph", "streets.csv", *OUT, "--epochs", "2", "--bytes-per-node", "48", "--sample", "4000"],
+        "map model": ["--graph", "streets.csv", *OUT, "--epochs", "2", "--bytes-per-node", "48"],
     },
     "predict": {
         "pairs": ["map.safetensors", "pairs.csv"],

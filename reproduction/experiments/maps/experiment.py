@@ -125,7 +125,7 @@ class Maps(Experiment[Cell]):
         for label, points, marker in (("map model", errors, "o"), ("landmarks that it starts from", bounds, "s")):
             sizes, values = zip(*points, strict=True)
             axes.plot(sizes, [100 * value for value in values], marker=marker, linestyle="", label=label)
-        for name, error in list(PUBLISHED.items())[1:5]:
+        for name, error in ((name, PUBLISHED[name]) for name in ("ANEDA", "RNE", "Vdist2vec")):
             axes.axhline(100 * error, color="gray", linewidth=0.6)
             axes.annotate(f"{name}, 256 bytes", (64, 100 * error), fontsize=7, va="bottom")
         axes.set(xlabel="bytes per node", ylabel="mean relative error in %", xscale="log", yscale="log")
