@@ -101,7 +101,8 @@ class Tiles:
 
         def work(first: int, last: int) -> None:
             spaces = self._spaces("components")
-            tile_rows.distances_of_rows(*self._given(first, last), *ending, *spaces, *self._scratch(), out)
+            given: list[Any] = [*self._given(first, last), *ending, *spaces, *self._scratch(), out]
+            tile_rows.distances_of_rows(*given)
 
         self._run(work)
         return torch.from_numpy(out)
@@ -118,7 +119,8 @@ class Tiles:
             parts = [np.zeros_like(total) for total in sums]
             spaces = self._spaces("components", "pulls")
             found = (to_rows, to_columns, *parts)
-            tile_rows.gradients_of_rows(*self._given(first, last), *ending, *spaces, *self._scratch(), pulled, *found)
+            given: list[Any] = [*self._given(first, last), *ending, *spaces, *self._scratch(), pulled, *found]
+            tile_rows.gradients_of_rows(*given)
             with lock:
                 spare.append(to_columns)
                 for total, part in zip(sums, parts, strict=True):
