@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 # Runs in either version, so it uses only names that both have.
-TIMED = """
+COMMON = """
 import json, time
 import numpy as np
 import torch
@@ -37,6 +37,39 @@ def seconds(work, budget=0.4):
     return best
 
 
+found = {}
+"""
+
+# The matrices that the fused kernels were made for; `torch.cdist` is the same in both versions.
+MATRICES = """
+from trimetric.models.networks import make_network
+
+MATRICES = {
+    "IQE, 512": (512, 128, lambda: tm.IntervalQuasimetric(128)),
+    "IQE, 2048": (2048, 128, lambda: tm.IntervalQuasimetric(128)),
+    "rectified WN 32x32, 512": (512, 128, lambda: tm.WideNorm(128, components=32, width=32)),
+    "query head, 512": (512, 64, lambda: make_network("wide", objects=1, dim=64, concave_units=5).head),
+    "64 landmark bounds, max, 512": (512, 64, lambda: tm.LandmarkBound(64)),
+    "Euclidean, 512": (512, 128, lambda: tm.Euclidean(128)),
+    "torch.cdist, 512": (512, 128, None),
+    "Euclidean, 2048": (2048, 128, lambda: tm.Euclidean(128)),
+    "torch.cdist, 2048": (2048, 128, None),
+}
+for name, (n, dim, make) in MATRICES.items():
+    x, leaf = torch.randn(n, dim), torch.randn(n, dim, requires_grad=True)
+    head = None if make is None else make()
+
+    def matrix(points):
+        return torch.cdist(points, points) if head is None else tm.all_pairs(head, points)
+
+    with torch.no_grad():
+        found[f"{name}, forward"] = seconds(lambda: matrix(x))
+    found[f"{name}, forward + backward"] = seconds(lambda: matrix(leaf).sum().backward())
+print(json.dumps(found))
+"""
+
+# Other public functions.
+TIMED = """
 HEADS = {
     "Euclidean": lambda: tm.Euclidean(128),
     "WN symmetric": lambda: tm.WideNorm(128, components=32, width=32, symmetric=True),
@@ -45,7 +78,6 @@ HEADS = {
     "IQE": lambda: tm.IntervalQuasimetric(128),
     "recommended": lambda: tm.recommended(128, symmetric=False),
 }
-found = {}
 x = torch.randn(512, 128)
 for name, make in HEADS.items():
     head = make()
@@ -75,11 +107,11 @@ print(json.dumps(found))
 """
 
 
-def measure(folder: Path) -> dict[str, float]:
+def measure(folder: Path, cases: str) -> dict[str, float]:
     """The seconds of each case in the version that is checked out in `folder`."""
     path = os.pathsep.join([str(folder / "src"), str(folder)])
     done = subprocess.run(
-        [sys.executable, "-c", TIMED],
+        [sys.executable, "-c", COMMON + cases],
         env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -94,6 +126,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
     parser.add_argument("commit", help="the earlier version, as git knows it")
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each version, in turn")
+    parser.add_argument("--matrices", action="store_true", help="only the matrices of fused kernels")
     options = parser.parse_args()
     best: list[dict[str, float]] = [{}, {}]
     with tempfile.TemporaryDirectory() as folder:
@@ -101,16 +134,23 @@ def main() -> None:
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", str(earlier), options.commit], check=True)
         try:
-            for _ in range(options.rounds):
-                for version, place in zip(best, (earlier, ROOT), strict=True):
-                    for name, value in measure(place).items():
-                        version[name] = min(version.get(name, float("inf")), value)
+            for cases in (MATRICES,) if options.matrices else (MATRICES, TIMED):
+                for _ in range(options.rounds):
+                    for version, place in zip(best, (earlier, ROOT), strict=True):
+                        for name, value in measure(place, cases).items():
+                            version[name] = min(version.get(name, float("inf")), value)
         finally:
             subprocess.run([*git, "remove", "--force", str(earlier)], check=True)
     print(f"{'':<44} {'earlier, ms':>12} {'now, ms':>9}  times faster now")
     for name, before in best[0].items():
         now = best[1][name]
         print(f"{name:<44} {before * 1e3:>12.3g} {now * 1e3:>9.3g}  {before / now:.2f}")
+    for n in (512, 2048):
+        for work in ("forward", "forward + backward"):
+            ratio = best[1][f"torch.cdist, {n}, {work}"] / best[1][f"Euclidean, {n}, {work}"]
+            print(f"Euclidean, {n}, {work}: {ratio:.2f} of the speed of torch.cdist")
+    for name in ("query head", "64 landmark bounds, max"):
+        print(f"{name}: {best[1][f'{name}, 512, forward'] / 512**2 * 1e9:.1f} ns per pair")
 
 
 if __name__ == "__main__":

@@ -167,7 +167,8 @@ class _FusedPairs(torch.autograd.Function):
     def forward(  # type: ignore[override]
         ctx: Any, fused: FusedPairs, kind: PoolKind, a: Tensor, b: Tensor, slope: Tensor, offset: Tensor, alpha: Tensor
     ) -> Tensor:
-        ctx.kind, ctx.tiles = kind, _tiles().Tiles(fused.kind, a, b, fused.components)
+        gradients = any(ctx.needs_input_grad)
+        ctx.kind, ctx.tiles = kind, _tiles().Tiles(fused.kind, a, b, fused.components, gradients=gradients)
         ctx.save_for_backward(a, b, slope, offset, alpha)
         return ctx.tiles.distances(_ending(kind, slope, offset, alpha))
 

@@ -12,6 +12,7 @@ from typing import Any
 from trimetric.kernels.machine_code import njit
 from trimetric.kernels.tile_pooling import REORDER
 from trimetric.kernels.vector_block import write_lengths
+from trimetric.kernels.vector_gradient import COORDINATES, add_length_gradients
 from trimetric.kernels.vectors import COLUMNS, ROWS
 
 
@@ -44,14 +45,17 @@ def rectified_tile(a: Any, i0: int, b: Any, components: Any) -> None:
 @njit(fastmath=REORDER)
 def rectified_gradient(a: Any, i0: int, b: Any, components: Any, pulls: Any, grad_a: Any, grad_b: Any) -> None:
     """Add the gradients of a tile to `grad_a` and `grad_b`; `pulls` is used up."""
-    k, height, _ = components.shape
-    size = b.shape[0] // k
+    k, height, width = components.shape
+    every = b.shape[0]
+    size = every // k
     for c in range(k):
         for i in range(height):
             _divide_or_zero(components, pulls, c, i)
-        for i in range(0, height, 4):
-            for q in range(c * size, (c + 1) * size):
-                _add_gradients(a, i0 + i, b, q, pulls, c, i, grad_a, grad_b)
+        for i in range(0, height, ROWS):
+            row, pull = (i0 + i) * every, (c * height + i) * width
+            for q in range(c * size, (c + 1) * size, COORDINATES):
+                # numba gives the first argument
+                add_length_gradients(a, row + q, every, b, q * width, width, pulls, pull, grad_a, grad_b)  # type: ignore[call-arg]
 
 
 @njit(fastmath=REORDER)
@@ -61,29 +65,6 @@ def _divide_or_zero(components: Any, pulls: Any, c: int, i: int) -> None:
         pull, length = pulls[c, i, j], components[c, i, j]
         share = pull / length
         pulls[c, i, j] = zero if length == zero else share
-
-
-@njit(fastmath=REORDER)
-def _add_gradients(a: Any, row: int, b: Any, q: int, pulls: Any, c: int, i: int, grad_a: Any, grad_b: Any) -> None:
-    zero = pulls.dtype.type(0)
-    a0, a1, a2, a3 = a[row, q], a[row + 1, q], a[row + 2, q], a[row + 3, q]
-    t0 = t1 = t2 = t3 = zero
-    for j in range(b.shape[1]):
-        v = b[q, j]
-        d0, d1, d2, d3 = v - a0, v - a1, v - a2, v - a3
-        d0 = (zero if d0 < zero else d0) * pulls[c, i, j]
-        d1 = (zero if d1 < zero else d1) * pulls[c, i + 1, j]
-        d2 = (zero if d2 < zero else d2) * pulls[c, i + 2, j]
-        d3 = (zero if d3 < zero else d3) * pulls[c, i + 3, j]
-        grad_b[q, j] += (d0 + d1) + (d2 + d3)
-        t0 += d0
-        t1 += d1
-        t2 += d2
-        t3 += d3
-    grad_a[row, q] -= t0
-    grad_a[row + 1, q] -= t1
-    grad_a[row + 2, q] -= t2
-    grad_a[row + 3, q] -= t3
 
 
 @njit(fastmath=REORDER)
