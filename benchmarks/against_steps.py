@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 BATCHES = (256, 1024)
 
@@ -115,7 +116,7 @@ class Version:
         """End the process."""
         self.process.communicate()
 
-    def _answer(self) -> object:
+    def _answer(self) -> Any:
         line = self.process.stdout.readline()  # type: ignore[union-attr]
         if not line:
             raise RuntimeError("the measurement of training steps failed; its error is above")
