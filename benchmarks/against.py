@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.against_steps import show_steps
+
 ROOT = Path(__file__).parents[1]
 
 # Runs in either version, so it uses only names that both have.
@@ -127,13 +129,22 @@ def main() -> None:
     parser.add_argument("commit", help="the earlier version, as git knows it")
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each version, in turn")
     parser.add_argument("--matrices", action="store_true", help="only the matrices of fused kernels")
+    parser.add_argument("--steps", action="store_true", help="training steps of every head only, both batch sizes")
+    parser.add_argument("--compiled", action="store_true", help="with --steps: compile=True against eager as well")
     options = parser.parse_args()
+    if options.matrices and options.steps:
+        parser.error("--matrices: expected no --steps with it")
+    if options.compiled and not options.steps:
+        parser.error("--compiled: expected --steps with it")
     best: list[dict[str, float]] = [{}, {}]
     with tempfile.TemporaryDirectory() as folder:
         earlier = Path(folder) / "earlier"
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", str(earlier), options.commit], check=True)
         try:
+            if options.steps:
+                show_steps(earlier, ROOT, turns=4 * options.rounds, compiled=options.compiled)
+                return
             for cases in (MATRICES,) if options.matrices else (MATRICES, TIMED):
                 for _ in range(options.rounds):
                     for version, place in zip(best, (earlier, ROOT), strict=True):

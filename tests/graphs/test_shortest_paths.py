@@ -142,7 +142,7 @@ def test_on_a_dask_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trimetric.graphs.paths.shortest_paths.CHUNK", 50)
     graph = random_graph(2)
     ends = tm.graphs.random_pairs(graph.num_nodes, 200, seed=0)
-    settings = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": None}
+    settings = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
     with distributed.Client(**settings), joblib.parallel_config(backend="dask"):
         found = ShortestPaths(graph, engine="bidirectional", progress="silent").pairs(*ends.T)
     np.testing.assert_allclose(found, dijkstra(graph.to_scipy())[ends[:, 0], ends[:, 1]], rtol=1e-12)

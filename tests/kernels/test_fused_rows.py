@@ -20,6 +20,7 @@ from trimetric.kernels.rows import (
     orthants,
     pooling,
     residual,
+    tolls,
 )
 
 Make = Callable[[int, torch.dtype], tuple[Any, ...]]
@@ -60,6 +61,11 @@ PASSES: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor], Make]] = {
         group_norms._ProjectedNorms.apply,
         group_norms._projected,
         lambda n, dtype: (normal(n, 5, dtype=dtype), normal(3, 4, 5, dtype=dtype), False, True),
+    ),
+    "projected norms, filled rows": (
+        group_norms._ProjectedNorms.apply,
+        group_norms._projected,
+        lambda n, dtype: (normal(n, 14, dtype=dtype), normal(3, 4, 14, dtype=dtype), True, False),
     ),
     "both signs": (
         orthants._BothSigns.apply,
@@ -124,6 +130,16 @@ PASSES: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor], Make]] = {
         deep._DeepUnits.apply,
         deep._definition,
         lambda n, dtype: (normal(n, 6, dtype=dtype), None, (6,), None),
+    ),
+    "tolls": (
+        lambda *given: torch.cat(tolls._DifferencesAndTolls.apply(*given), dim=-1),
+        tolls._side_by_side,
+        lambda n, dtype: (normal(n, 7, dtype=dtype), *indices(n, 3 * n), 3, False, True),
+    ),
+    "shared tolls, sizes": (
+        lambda *given: torch.cat(tolls._DifferencesAndTolls.apply(*given), dim=-1),
+        tolls._side_by_side,
+        lambda n, dtype: (normal(n, 5, dtype=dtype), *indices(n, 3 * n), 3, True, False),
     ),
     "layers": (
         layers._Layers.apply,

@@ -160,7 +160,7 @@ def test_a_cell_that_kills_its_process_is_reported(tmp_path: Path) -> None:
 def cluster() -> Any:
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT), str(ROOT / "tests")])
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, env={"PYTHONPATH": path}
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", env={"PYTHONPATH": path}
     ) as cluster:
         yield cluster
 

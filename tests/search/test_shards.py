@@ -41,7 +41,7 @@ def test_equal_one_index(shards: tuple, direction: str) -> None:
 def test_on_a_cluster_that_loses_a_worker(shards: tuple) -> None:
     distributed = pytest.importorskip("distributed")
     many, one, points = shards
-    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
         first = next(iter(client.run(os.getpid).values()))
         killer = threading.Timer(0.2, os.kill, (first, signal.SIGKILL))  # while it reads the files

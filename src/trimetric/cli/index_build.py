@@ -19,6 +19,7 @@ class IndexBuild:
     """Build an index of the objects of a model, by which their nearest ones are found without comparing with all.
 
       trimetric index build model.safetensors -o model.index
+      trimetric index build city.safetensors -o city.index --json
       trimetric predict model.safetensors --from A1 --nearest 5 --index model.index
 
     The answers are those without the index: the triangle inequality excludes the other objects.  A model that does

@@ -216,6 +216,19 @@ class Distance(Pooled, ObjectDistance):
         """
         return self.components(F.embedding(start, points), F.embedding(end, points))
 
+    @property
+    def reads_differences(self) -> bool:
+        """Whether the distance depends on y - x alone, and `difference_components` computes its components from it."""
+        return False
+
+    def difference_components(self, difference: Float[Tensor, "pairs dim"]) -> Float[Tensor, "pairs k"]:  # noqa: ARG002
+        """Compute the components from the differences y - x.
+
+        Args:
+            difference: a row per pair.
+        """
+        raise TypeError(f"{type(self).__name__}: expected a distance that depends on differences alone")
+
     def calibrate(self, predictions: Float[Tensor, " n"], targets: Float[Tensor, " n"]) -> Float[Tensor, " n"]:  # noqa: ARG002
         """Set constants from data, once, before training.
 

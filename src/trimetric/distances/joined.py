@@ -88,7 +88,8 @@ class PartDistance(Distance):
         def project(x: Float[Tensor, "n dim"], center: Float[Tensor, " dim"]) -> Projection:
             return inner.project(self._part(x), self._part(center))
 
-        return inner._replace(project=project)
+        # No fused kernel: it looks for pairs that are close in all coordinates, not in these alone.
+        return inner._replace(project=project, fused=None)
 
     @property
     def definition_floats(self) -> int:

@@ -50,6 +50,13 @@ class NormInduced(Distance):
         u = split.linear(points - points.detach().mean(dim=0))
         return split.components(row_differences(u, start, end))  # type: ignore[call-arg]
 
+    @property
+    def reads_differences(self) -> bool:
+        return type(self).components is NormInduced.components
+
+    def difference_components(self, difference: Tensor) -> Float[Tensor, "pairs k"]:
+        return self.inner.components(difference)
+
     def pair_kernel(self) -> PairKernel:
         kernel = self.inner.pair_kernel()
         if kernel.loses_digits:

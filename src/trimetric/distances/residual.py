@@ -58,6 +58,13 @@ class ResidualMetric(Distance):
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
         return self._of_difference(row_differences(points, start, end))
 
+    @property
+    def reads_differences(self) -> bool:
+        return type(self).components is ResidualMetric.components
+
+    def difference_components(self, difference: Tensor) -> Float[Tensor, "pairs k"]:
+        return self._of_difference(difference)
+
     def _of_difference(self, difference: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
         width, half = self.groups.width, -(-self.groups.width // 2)
         lengths, excess_from = (width, 0) if self.shared else (half, half)

@@ -12,7 +12,7 @@ from trimetric.distances.batching import OBJECTS_AT_ONCE, distinct_rows, in_chun
 from trimetric.distances.encoder_inputs import explain_unreadable
 from trimetric.distances.norm_induced import as_distance
 from trimetric.kernels.equal_rows import first_equal_row
-from trimetric.kernels.rows.layers import run_layers
+from trimetric.kernels.rows.layers import PairedEncoder, layer_differences, run_layers
 from trimetric.norms import Norm
 
 
@@ -124,7 +124,19 @@ class Siamese(ObjectDistance):
             return self._paired_rows(objects, start, end)
         if len(objects) > 2 * len(start):  # some of them are in no pair
             objects, start, end = distinct_rows(objects, start, end)
+        difference = self._differences(objects, start, end)
+        if difference is not None:
+            return self.head.pool(self.head.difference_components(self.head.embed(difference)))
         return self.head.between_rows(self.embed(objects), start, end)
+
+    def _differences(self, objects: Tensor, start: Tensor, end: Tensor) -> Tensor | None:
+        """What is all that some heads read, where the encoder has a faster way to it than its points."""
+        head, encoder = self.head, self.encoder
+        if torch.compiler.is_compiling() or not (head.reads_differences and head.factors_through_points):
+            return None
+        if isinstance(encoder, PairedEncoder):
+            return encoder.differences_of_rows(objects, start, end)
+        return layer_differences(encoder, objects, start, end)
 
     def embed_both(self, x: Tensor, y: Tensor | None) -> tuple[Tensor, Tensor]:
         """Encode two tables of objects, with one point for equal objects.

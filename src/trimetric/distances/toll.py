@@ -15,6 +15,7 @@ from trimetric.distances.norm_induced import as_distance
 from trimetric.kernels.equal_rows import row_keys, zero_at_equal_rows
 from trimetric.kernels.pairs import PairKernel, Projection
 from trimetric.kernels.rows.differences import rows_differ
+from trimetric.kernels.rows.tolls import differences_and_tolls
 from trimetric.norms import Norm
 
 
@@ -105,6 +106,14 @@ class TollMetric(Distance):
         return self.inner.has_fused_rows
 
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        if self.inner.reads_differences and len(points) >= len(start):
+            found = differences_and_tolls(
+                points, start, end, seen=self.inner.dim, shared=self.shared, softplus=self.map == "softplus"
+            )
+            if found is not None:
+                difference, tolls = found
+                inner = self.inner.difference_components(difference)
+                return torch.where(rows_differ(points, start, end).unsqueeze(-1), inner + tolls, 0)
         inner = self.inner.row_components(points[:, : self.inner.dim], start, end)
         departure, arrival = self.tolls(points)
         differ = rows_differ(points, start, end).unsqueeze(-1)

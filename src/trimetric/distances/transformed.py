@@ -51,6 +51,13 @@ class TransformedDistance(Distance):
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
         return self.transform(self.inner.row_components(points, start, end))
 
+    @property
+    def reads_differences(self) -> bool:
+        return type(self).components is TransformedDistance.components and self.inner.reads_differences
+
+    def difference_components(self, difference: Tensor) -> Float[Tensor, "pairs k"]:
+        return self.transform(self.inner.difference_components(difference))
+
     def pair_kernel(self) -> PairKernel:
         inner = self.inner.pair_kernel()
         kernel = inner.then(self.transform, floats=3 * self.num_components)

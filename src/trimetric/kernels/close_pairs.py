@@ -79,7 +79,7 @@ def find_close_pairs(
         if count > at_most:
             return None
         found.append(close + close.new_tensor([first, 0]))
-    i, j = torch.cat(found).unbind(1) if found else (torch.empty(0, dtype=torch.long),) * 2
+    i, j = torch.cat(found).unbind(1) if found else (torch.empty(0, dtype=torch.long, device=x.device),) * 2
     return i, j
 
 
@@ -88,9 +88,9 @@ def _large(products: Float[Tensor, "n m"], x_half: Float[Tensor, " n"], y_half: 
     from trimetric.kernels.euclidean_loops import find_large  # here, because it imports numba
 
     given = products.numpy(), x_half.numpy(), y_half.numpy()
-    places = torch.empty(2 * sum(products.shape), 2, dtype=torch.long)
+    places = torch.empty(2 * sum(products.shape), 2, dtype=torch.long, device=products.device)
     count = find_large(*given, places.numpy())
     if count > len(places):
-        places = torch.empty(count, 2, dtype=torch.long)
+        places = torch.empty(count, 2, dtype=torch.long, device=products.device)
         find_large(*given, places.numpy())
     return places[:count]

@@ -17,6 +17,9 @@ from trimetric._support.optional import missing
 
 try:
     import numba
+
+    if numba.config.DISABLE_JIT:  # pyright: ignore  (NUMBA_DISABLE_JIT=1: its functions would be slow Python)
+        numba = None
 except ImportError:
     numba = None
 

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from trimetric._support import checks
 from trimetric._support.described import Described
-from trimetric.kernels.rows.layers import run_layers
+from trimetric.kernels.rows.fused import has_hooks
+from trimetric.kernels.rows.layers import layer_differences, run_layers
 
 ActivationName = Literal["relu", "gelu", "silu", "tanh"]
 _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "tanh": nn.Tanh}
@@ -105,8 +106,30 @@ class MLP(Described):
             x: their features.
         """
         checks.same_dtype("x", checks.vectors("x", x, self.standardize.features), self)
+        return run_layers(self.layers, self._inputs(x))
+
+    def differences_of_rows(
+        self, x: Float[Tensor, "n in"], start: Int[Tensor, " pairs"], end: Int[Tensor, " pairs"]
+    ) -> Float[Tensor, "pairs out"] | None:
+        """Compute `self(x)[end] - self(x)[start]` with the last layer on the differences.
+
+        Args:
+            x: the features of objects.
+            start: the row where each pair starts.
+            end: the row where each pair ends.
+
+        Returns:
+            The differences; None where that is not possible or does not pay.
+        """
+        readable = x.ndim == 2 and x.shape[1] == self.in_features and x.dtype == self.standardize.mean.dtype
+        if not readable or type(self).forward is not MLP.forward or has_hooks(self, self.standardize):
+            return None
+        return layer_differences(self.layers, self._inputs(x), start, end)
+
+    def _inputs(self, x: Tensor) -> Tensor:
+        """What the first layer reads."""
         x = self.standardize(x)
-        if self.waves:
-            angles = [2.0**octave * x for octave in range(self.waves)]
-            x = torch.cat([x, *(wave for angle in angles for wave in (angle.sin(), angle.cos()))], dim=-1)
-        return run_layers(self.layers, x)
+        if not self.waves:
+            return x
+        angles = [2.0**octave * x for octave in range(self.waves)]
+        return torch.cat([x, *(wave for angle in angles for wave in (angle.sin(), angle.cos()))], dim=-1)

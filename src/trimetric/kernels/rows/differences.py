@@ -56,7 +56,7 @@ class _RowDifferences(torch.autograd.Function):
     def forward(ctx: Any, table: Tensor, start: Tensor, end: Tensor) -> Tensor:  # type: ignore[override]
         start, end = start.contiguous(), end.contiguous()
         out = table.new_empty(len(start), table.shape[1])
-        _write_differences(table.contiguous(), start, end, out)
+        write_differences(table.contiguous(), start, end, out)
         ctx.save_for_backward(start, end)
         ctx.shape = table.shape
         return out
@@ -68,12 +68,13 @@ class _RowDifferences(torch.autograd.Function):
             zeros = grad.new_zeros(ctx.shape)
             return zeros.index_add(0, end, grad).index_add(0, start, -grad), None, None
         out = grad.new_zeros(ctx.shape)
-        _add_differences(grad.contiguous(), start, end, out)
+        add_differences(grad.contiguous(), start, end, out)
         return out, None, None
 
 
 @fused.machine_code
-def _write_differences(table: Any, start: Any, end: Any, out: Any) -> None:
+def write_differences(table: Any, start: Any, end: Any, out: Any) -> None:
+    """Write `table[end] - table[start]` to `out`; all are contiguous."""
     for p in range(len(start)):
         one, other, row = table[start[p]], table[end[p]], out[p]
         for q in range(len(row)):
@@ -81,7 +82,8 @@ def _write_differences(table: Any, start: Any, end: Any, out: Any) -> None:
 
 
 @fused.machine_code
-def _add_differences(grad: Any, start: Any, end: Any, out: Any) -> None:
+def add_differences(grad: Any, start: Any, end: Any, out: Any) -> None:
+    """Add each row of `grad` to the row `end` of `out` and subtract it from the row `start`."""
     for p in range(len(start)):
         row, one, other = grad[p], out[start[p]], out[end[p]]
         for q in range(len(row)):

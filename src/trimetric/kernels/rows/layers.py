@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from trimetric.kernels.rows import fused
+from trimetric.kernels.rows.differences import add_differences, write_differences
+
+
+@runtime_checkable
+class PairedEncoder(Protocol):
+    """An encoder that may have a faster way to the differences of points than the points."""
+
+    def differences_of_rows(self, x: Tensor, start: Tensor, end: Tensor) -> Tensor | None:
+        """Compute `self(x)[end] - self(x)[start]`, or None where there is no such way."""
+        ...
 
 
 def run_layers(layers: nn.Module, x: Float[Tensor, "n in"]) -> Float[Tensor, "n out"]:
@@ -19,13 +30,38 @@ def run_layers(layers: nn.Module, x: Float[Tensor, "n in"]) -> Float[Tensor, "n 
         layers: any module; only a plain `nn.Sequential` is looked into.
         x: the input of the first.
     """
-    if not torch.compiler.is_compiling() and x.ndim == 2 and is_relu_network(layers):
-        modules: Any = layers
-        parameters = [own for layer in list(modules)[::2] for own in (layer.weight, layer.bias)]
-        # With another number of features torch says what is wrong.
-        if x.shape[1] == parameters[0].shape[1] and fused.applies(x, *parameters):
-            return _Layers.apply(x, *parameters)  # type: ignore[return-value]
-    return layers(x)
+    parameters = _parameters(layers, x)
+    return layers(x) if parameters is None else _Layers.apply(x, *parameters)  # type: ignore[return-value]
+
+
+def layer_differences(
+    layers: nn.Module, x: Float[Tensor, "n in"], start: Int[Tensor, " pairs"], end: Int[Tensor, " pairs"]
+) -> Float[Tensor, "pairs out"] | None:
+    """Compute `layers(x)[end] - layers(x)[start]`, with the last layer on differences: it is linear.
+
+    That pays where there are at least as many rows as pairs.  The last bias has no effect, so its gradient is 0.
+
+    Args:
+        layers: any module; only a plain `nn.Sequential` is looked into.
+        x: the input of the first.
+        start: the row to subtract, for each pair.
+        end: the row to subtract from.
+
+    Returns:
+        The differences; None where plain torch has to compute them, or where that does not pay.
+    """
+    parameters = _parameters(layers, x) if len(x) >= len(start) else None
+    return None if parameters is None else _LayerDifferences.apply(x, start, end, *parameters)  # type: ignore[return-value]
+
+
+def _parameters(layers: nn.Module, x: Tensor) -> list[Tensor] | None:
+    """The weights and biases of layers whose pass may be fused; None for others."""
+    if torch.compiler.is_compiling() or x.ndim != 2 or not is_relu_network(layers):
+        return None
+    modules: Any = layers
+    parameters = [own for layer in list(modules)[::2] for own in (layer.weight, layer.bias)]
+    # With another number of features torch says what is wrong.
+    return parameters if x.shape[1] == parameters[0].shape[1] and fused.applies(x, *parameters) else None
 
 
 def is_relu_network(module: nn.Module) -> bool:
@@ -55,14 +91,9 @@ def _definition(x: Tensor, *parameters: Tensor) -> Tensor:
 class _Layers(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, *parameters: Tensor) -> Tensor:  # type: ignore[override]
-        weights, biases = parameters[::2], parameters[1::2]
-        inputs = [x]
-        out = torch.addmm(biases[0], x, weights[0].mT)
-        for weight, bias in zip(weights[1:], biases[1:], strict=True):
-            inputs.append(out.relu_())
-            out = torch.addmm(bias, out, weight.mT)
+        inputs = _inputs(x, parameters)
         ctx.save_for_backward(*parameters, *inputs)
-        return out
+        return torch.addmm(parameters[-1], inputs[-1], parameters[-2].mT)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
@@ -70,15 +101,70 @@ class _Layers(torch.autograd.Function):
         parameters, inputs = saved[: 2 * len(saved) // 3], saved[2 * len(saved) // 3 :]
         if fused.needs_definition(grad):
             return fused.gradients_of_definition(_definition, (inputs[0], *parameters), grad)
-        found: list[Tensor | None] = [None] * (1 + len(parameters))
-        for i in reversed(range(len(inputs))):
-            if ctx.needs_input_grad[1 + 2 * i]:
-                found[1 + 2 * i] = grad.mT @ inputs[i]
-            if ctx.needs_input_grad[2 + 2 * i]:
-                found[2 + 2 * i] = grad.sum(dim=0)
-            if i:
-                grad = grad @ parameters[2 * i]
-                torch.ops.aten.threshold_backward.grad_input(grad, inputs[i], 0, grad_input=grad)
-            elif ctx.needs_input_grad[0]:
-                found[0] = grad @ parameters[0]
-        return tuple(found)
+        return _gradients(grad, inputs, parameters, ctx.needs_input_grad)
+
+
+class _LayerDifferences(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, start: Tensor, end: Tensor, *parameters: Tensor) -> Tensor:  # type: ignore[override]
+        start, end = start.contiguous(), end.contiguous()
+        inputs = _inputs(x, parameters)
+        last = inputs[-1].contiguous()
+        difference = last.new_empty(len(start), last.shape[1])
+        write_differences(last, start, end, difference)
+        ctx.save_for_backward(start, end, difference, *parameters, *inputs)
+        return difference @ parameters[-2].mT
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        start, end, difference, *saved = ctx.saved_tensors
+        parameters, inputs = saved[: 2 * len(saved) // 3], saved[2 * len(saved) // 3 :]
+        if fused.needs_definition(grad):
+            arguments = (inputs[0], start, end, *parameters)
+            return fused.gradients_of_definition(_difference_definition, arguments, grad)
+        needed = (ctx.needs_input_grad[0], *ctx.needs_input_grad[3:])
+        on_weight = grad.mT @ difference if needed[-2] else None
+        on_bias = torch.zeros_like(parameters[-1]) if needed[-1] else None
+        on_x, rest = None, ()
+        if any(needed[:-2]):
+            on_last = torch.zeros_like(inputs[-1], memory_format=torch.contiguous_format)
+            add_differences(grad @ parameters[-2], start, end, on_last)
+            if len(inputs) > 1:
+                torch.ops.aten.threshold_backward.grad_input(on_last, inputs[-1], 0, grad_input=on_last)
+                on_x, *rest = _gradients(on_last, inputs[:-1], parameters[:-2], needed)
+            else:
+                on_x = on_last
+        else:
+            rest = [None] * (len(parameters) - 2)
+        return on_x, None, None, *rest, on_weight, on_bias
+
+
+def _difference_definition(x: Tensor, start: Tensor, end: Tensor, *parameters: Tensor) -> Tensor:
+    points = _definition(x, *parameters)
+    return points[end] - points[start]
+
+
+def _inputs(x: Tensor, parameters: Sequence[Tensor]) -> list[Tensor]:
+    """What each layer reads."""
+    inputs = [x]
+    for weight, bias in zip(parameters[:-2:2], parameters[1:-2:2], strict=True):
+        inputs.append(torch.addmm(bias, inputs[-1], weight.mT).relu_())
+    return inputs
+
+
+def _gradients(
+    grad: Tensor, inputs: Sequence[Tensor], parameters: Sequence[Tensor], needed: Sequence[bool]
+) -> tuple[Tensor | None, ...]:
+    """The gradients of x and of all parameters, from that of the value of the last layer."""
+    found: list[Tensor | None] = [None] * (1 + len(parameters))
+    for i in reversed(range(len(inputs))):
+        if needed[1 + 2 * i]:
+            found[1 + 2 * i] = grad.mT @ inputs[i]
+        if needed[2 + 2 * i]:
+            found[2 + 2 * i] = grad.sum(dim=0)
+        if i:
+            grad = grad @ parameters[2 * i]
+            torch.ops.aten.threshold_backward.grad_input(grad, inputs[i], 0, grad_input=grad)
+        elif needed[0]:
+            found[0] = grad @ parameters[0]
+    return tuple(found)
