@@ -15,13 +15,14 @@ import torch
 
 from trimetric._support.optional import missing
 
+_installed = True
 try:
     import numba
 
     if numba.config.DISABLE_JIT:  # pyright: ignore  (NUMBA_DISABLE_JIT=1: its functions would be slow Python)
         numba = None
 except ImportError:
-    numba = None
+    numba, _installed = None, False
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -72,7 +73,7 @@ def _translate(loop: Any, fastmath: set[str] | None) -> Any:
 def warn_once_without_numba() -> None:
     """Say once per process that `nearest_metric` is slow because numba is missing."""
     global _warned
-    if not HAS_NUMBA and not _warned:
+    if not _installed and not _warned:
         _warned = True
         warnings.warn(
             missing("nearest_metric runs on NumPy, far slower: its fast path", "numba", "solvers"),

@@ -113,7 +113,7 @@ def close_potentials(
     Examples:
         >>> graph = Graph.from_arcs(3, [0, 1], [1, 2], [1.0, 2.0], directed=False)
         >>> close_potentials(graph, np.array([[0.0], [5.0], [3.0]])).ravel()
-        array([1.5, 2.5, 3. ], dtype=float32)
+        array([2., 3., 3.], dtype=float32)
     """
     one_way = graph.directed if directed is None else directed
     if not one_way and not graph.symmetric:

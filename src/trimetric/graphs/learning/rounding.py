@@ -69,8 +69,8 @@ def round_potentials(
         >>> graph = Graph.from_arcs(3, [0, 1], [1, 2], [1.0, 2.7], directed=False)
         >>> rounded = round_potentials(np.array([[0.0], [1.0], [3.7]]), "int16", below=graph)
         >>> values = rounded.values().ravel()
-        >>> bool(values[2] - values[1] <= 2.7), values[2].item()
-        (True, 3.69970703125)
+        >>> bool(values[2] - values[1] <= 2.7), (values[2] - values[0]).item()
+        (True, 3.699951171875)
     """
     given = np.asarray(potentials, np.float64)
     middle = 0.5 * (given.max(axis=0) + given.min(axis=0))

@@ -42,7 +42,7 @@ class _LowestLines(torch.autograd.Function):
         # A line at a time, for all components at once.
         slope, offset = raw_slope.abs().mT.contiguous(), F.pad(raw_offset.abs(), (1, 0)).mT.contiguous()
         out = torch.empty_like(components)
-        line = torch.empty(components.shape, dtype=torch.int32)
+        line = torch.empty(components.shape, dtype=torch.int32, device=components.device)
         _write_lowest(components, slope, offset, out, line)
         ctx.save_for_backward(components, raw_slope, raw_offset, slope, line)
         return out

@@ -40,7 +40,7 @@ def rows_differ(
     """
     if not fused.applies(table):
         return (table[start] != table[end]).any(dim=-1)
-    out = torch.empty(len(start), dtype=torch.bool)
+    out = torch.empty(len(start), dtype=torch.bool, device=start.device)
     _write_unequal(table.detach().contiguous(), start.contiguous(), end.contiguous(), out)
     return out
 

@@ -37,7 +37,9 @@ class RowNumbers:
             The rows, and the start and end of each pair as numbers of these.
         """
         if self._place is None:
-            self._place = torch.full((int(self.pairs.max()) + 1,), -1)  # where each row of the table is in the batch
+            self._place = torch.full(
+                (int(self.pairs.max()) + 1,), -1, device=self.pairs.device
+            )  # where each row of the table is in the batch
         rows, start, end = (batch.new_empty(size * len(batch)) for size in (2, 1, 1))
         count = batch.new_empty(1)
         _number_rows(self.pairs, batch.contiguous(), self._place, rows, start, end, count)
