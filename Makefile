@@ -2,13 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo report docs test fuzz browser lint chaos bench dist dist-check clean
+.PHONY: demo report docs test test-all fuzz browser lint chaos bench dist dist-check clean
 .DEFAULT_GOAL := demo
 
 demo: .venv/ready  ## Fit four nodes, learn a one-way city, repair a matrix: one page about it, whose path is printed last
 	$(BIN)/python -m examples.demo
 
 test: .venv/ready lint browser  ## Everything that CI runs
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+test-all: .venv/ready lint browser  ## The same, and the tests that take longest
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 MINUTES ?= 30

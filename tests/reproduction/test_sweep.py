@@ -75,6 +75,7 @@ def test_killed_and_continued_is_as_undisturbed(tmp_path: Path) -> None:
     assert before <= {row.run for row in Ledger(path).rows()}  # what was there was not run again
 
 
+@pytest.mark.slow
 def test_a_terminated_sweep_takes_its_workers_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = tmp_path / "begun"
     begun.mkdir()
@@ -187,6 +188,7 @@ def test_on_a_dask_cluster_that_loses_a_worker(tmp_path: Path, cluster: Any) -> 
     assert contents(ledger.path) == undisturbed(tmp_path, "paper")
 
 
+@pytest.mark.slow
 def test_a_cell_that_kills_its_workers_costs_itself_only(tmp_path: Path, cluster: Any) -> None:
     ledger = Ledger(tmp_path / "deadly.jsonl")
     cells = Deadly().cells("default", (0,))

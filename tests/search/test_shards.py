@@ -38,6 +38,7 @@ def test_equal_one_index(shards: tuple, direction: str) -> None:
     assert torch.equal(here.distances, there.distances)
 
 
+@pytest.mark.slow
 def test_on_a_cluster_that_loses_a_worker(shards: tuple) -> None:
     distributed = pytest.importorskip("distributed")
     many, one, points = shards

@@ -37,6 +37,7 @@ def test_two_processes_follow_the_loss_of_one(alone: dict) -> None:
     assert_same(json.loads(result.stdout), alone)
 
 
+@pytest.mark.slow
 def test_a_dead_worker_ends_the_run_and_it_goes_on_from_its_checkpoint(alone: dict, tmp_path: Path) -> None:
     file = tmp_path / "run.safetensors"
     dead = torchrun(str(file), "die")
