@@ -1,4 +1,4 @@
-"""Matrices of exact distances of roads: by the hierarchy, against SciPy's trees and against pairs one by one."""
+"""Matrices of distances of roads: exact ones, against SciPy's trees and pairs one by one, and those of a map model."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
 from rich.console import Console
 from rich.table import Table
 from scipy.sparse.csgraph import dijkstra
 
 from benchmarks.worth import street_grid
-from trimetric.graphs import Graph, ShortestPaths, read_graph
+from trimetric import LandmarkBound, all_pairs
+from trimetric.graphs import Graph, ShortestPaths, choose_landmarks, read_graph
 from trimetric.graphs.graph import Nodes
 
 SIDE = 100  # of a street grid, where no map is given
 FACILITIES, PLACES = 50, 1000
 FEW = 4  # trees of SciPy's that are timed
 PAIRS = 20_000
+NUMBERS = 64  # per node, of a map model
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class MatrixTime:
     """of the same distances pair by pair through the hierarchy, estimated from some of them"""
     error: float
     """the largest relative error against SciPy's trees"""
+    model_seconds: float
+    """of `all_pairs` of a distance of the form of a map model, 64 numbers per node; it is not exact"""
 
 
 @dataclass(frozen=True)
@@ -62,11 +67,24 @@ def run(*, quick: bool = False, map_file: Path | None = None) -> Matrices:
     places = random.integers(graph.num_nodes, size=(2, PLACES))
     facilities, every = places[0, :FACILITIES], np.arange(graph.num_nodes)
     cases = {"places": (places[0], places[1]), "to facilities": (every, facilities), "from": (facilities, every)}
-    found = [_measure(name, graph, paths, *ends) for name, ends in cases.items()]
+    torch.set_num_threads(1)
+    points = _points(graph)
+    found = [_measure(name, graph, paths, points, *ends) for name, ends in cases.items()]
     return Matrices(str(graph), preparation, found)
 
 
-def _measure(name: str, graph: Graph, paths: ShortestPaths, sources: Nodes, targets: Nodes) -> MatrixTime:
+def _points(graph: Graph) -> torch.Tensor:
+    """What a map model keeps of each node; a trained one has other numbers of the same kind."""
+    landmarks = choose_landmarks(graph, NUMBERS // (2 if graph.directed else 1), dtype=np.float32)
+    return torch.from_numpy(landmarks.table())
+
+
+def _measure(
+    name: str, graph: Graph, paths: ShortestPaths, points: torch.Tensor, sources: Nodes, targets: Nodes
+) -> MatrixTime:
+    bound, ends_of = LandmarkBound(NUMBERS, directed=graph.directed), (points[sources], points[targets])
+    all_pairs(bound, points[:1000])  # compiles
+    model_seconds = min(_seconds(lambda: all_pairs(bound, *ends_of)) for _ in range(3))
     matrix = paths.many_to_many(sources, targets)
     seconds = min(_seconds(lambda: paths.many_to_many(sources, targets)) for _ in range(3))
     backward = len(targets) < len(sources)
@@ -85,6 +103,7 @@ def _measure(name: str, graph: Graph, paths: ShortestPaths, sources: Nodes, targ
         tree_seconds * len(starts),
         pair_seconds * matrix.size,
         float((np.abs(ours - truth) / np.maximum(truth, 1e-9)).max()),
+        model_seconds,
     )
 
 
@@ -97,9 +116,21 @@ def _seconds(work: Callable[[], object]) -> float:
 def show(measured: Matrices, console: Console) -> None:
     """Print what `run` has returned."""
     table = Table(title=f"Exact matrices, {measured.graph}, prepared in {measured.preparation_seconds:.1f} s")
-    for heading in ("", "matrix", "seconds", "SciPy's trees / ours", "pair by pair / ours", "error"):
+    for heading in (
+        "",
+        "matrix",
+        "seconds",
+        "SciPy's trees / ours",
+        "pair by pair / ours",
+        "error",
+        "ours / model",
+        "model, ns per pair",
+    ):
         table.add_column(heading, justify="right" if heading else "left")
     for row in measured.matrices:
         ratios = (f"{other / row.seconds:.1f}" for other in (row.tree_seconds, row.pair_seconds))
-        table.add_row(row.name, f"{row.sources:,} x {row.targets:,}", f"{row.seconds:.3g}", *ratios, f"{row.error:.0e}")
+        size = f"{row.sources:,} x {row.targets:,}"
+        nanoseconds = 1e9 * row.model_seconds / (row.sources * row.targets)
+        model = f"{row.seconds / row.model_seconds:.0f}", f"{nanoseconds:.1f}"
+        table.add_row(row.name, size, f"{row.seconds:.3g}", *ratios, f"{row.error:.0e}", *model)
     console.print(table)
