@@ -53,8 +53,8 @@ def save_map_picture(learned: LearnedGraph, file: Path | str) -> Path:
     for name, values in (("model", predicted), ("landmarks from below", bound)):
         middles, errors = errors_by_distance(values[positive], truth[positive])
         right.plot(middles, 100 * errors, marker="o", markersize=3, label=name)
-    right.set(xlabel=f"true {label}", ylabel="mean relative error in %", xscale="log", ylim=(0, None))
-    right.legend()
+    right.set(xlabel=f"true {label}", ylabel="mean relative error in %", xlim=(0, None), ylim=(0, None))
+    right.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)  # above, clear of the lines
     path = Path(file)
     with replacing(path) as part:
         figure.savefig(part, format=path.suffix.removeprefix("."), dpi=150)
