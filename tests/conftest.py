@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-import trimetric._all_pairs
+import trimetric.distances.all_pairs
 
 torch.set_num_threads(1)
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # the suite runs behind an &, but what it tests does not
@@ -23,7 +23,7 @@ def _seed() -> None:
 @pytest.fixture(autouse=True)
 def _fast_paths_for_small_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small inputs go through the definition for speed; here they must not, or nothing would be tested."""
-    monkeypatch.setattr(trimetric._all_pairs, "SMALL_FLOATS", 0)
+    monkeypatch.setattr(trimetric.distances.all_pairs, "SMALL_FLOATS", 0)
 
 
 @pytest.fixture

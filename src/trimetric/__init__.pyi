@@ -5,7 +5,6 @@ from . import integrations as integrations
 from . import nearness as nearness
 from . import rl as rl
 from . import search as search
-from ._all_pairs import all_pairs as all_pairs
 from ._audit import Audit as Audit
 from ._audit import audit as audit
 from ._support.described import Described as Described
@@ -31,6 +30,7 @@ from .distances import SymmetrizedMetric as SymmetrizedMetric
 from .distances import TollMetric as TollMetric
 from .distances import WideMetric as WideMetric
 from .distances import ensemble as ensemble
+from .distances.all_pairs import all_pairs as all_pairs
 from .models import MLP as MLP
 from .models import Denoiser as Denoiser
 from .models import Model as Model

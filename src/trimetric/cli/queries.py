@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from trimetric._all_pairs import all_pairs
 from trimetric._support.printable import shown
 from trimetric.cli.asked import Asked
 from trimetric.cli.general import General
+from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.encoder_inputs import FeatureVectors, inputs_of
 from trimetric.files.columns import first_true
 from trimetric.files.errors import InputError

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from trimetric._all_pairs import all_pairs
 from trimetric._support import checks
 from trimetric._support.optional import needing
 from trimetric.distances import Distance, as_distance
+from trimetric.distances.all_pairs import all_pairs
 from trimetric.norms import Norm
 from trimetric.search import Index
 

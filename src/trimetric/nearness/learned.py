@@ -19,9 +19,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from trimetric._all_pairs import all_pairs
 from trimetric._support import checks
 from trimetric.distances import Calibrated, Distance, LandmarkBound, SymmetrizedMetric
+from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.siamese import Siamese
 from trimetric.kernels.min_plus import closure
 from trimetric.models.heads import HEADS, HeadName, make_head

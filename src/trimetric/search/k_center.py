@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from trimetric._all_pairs import all_pairs
 from trimetric._support import checks
+from trimetric.distances.all_pairs import all_pairs
 from trimetric.search.arguments import Direction, as_objects, is_outgoing
 from trimetric.search.definition import check_finite_distances
 from trimetric.search.subject import Check, Searched, subject_of

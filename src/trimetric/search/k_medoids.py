@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from trimetric._all_pairs import all_pairs
 from trimetric._support import checks
+from trimetric.distances.all_pairs import all_pairs
 from trimetric.search.arguments import Direction, as_objects, is_outgoing
 from trimetric.search.definition import PointDistance
 from trimetric.search.k_center import Centers, k_center

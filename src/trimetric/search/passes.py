@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from trimetric._all_pairs import all_pairs
 from trimetric.distances import Distance
+from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.kernels.equal_rows import first_equal_row
 from trimetric.search.collecting import collect_near, collect_near_pairs

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from trimetric._all_pairs import all_pairs
+from trimetric.distances.all_pairs import all_pairs
 from trimetric.search.definition import PointDistance, check_finite_distances
 
 SAMPLED = 2048

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimetric._all_pairs import all_pairs
+from trimetric.distances.all_pairs import all_pairs
 from trimetric.search.definition import Definition, PointDistance
 
 # What fast paths promise: 1e-5 of the definition, in float32.

@@ -10,10 +10,10 @@ from typing import Literal, cast
 import torch
 from torch import Tensor, nn
 
-from trimetric._all_pairs import checked_distance
 from trimetric._audit import audit
 from trimetric._support import checks
 from trimetric.distances import ObjectDistance, as_distance
+from trimetric.distances.all_pairs import checked_distance
 from trimetric.kernels.equal_rows import first_equal_row, row_keys
 from trimetric.models.model import Model
 from trimetric.norms import Norm

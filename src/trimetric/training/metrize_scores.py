@@ -11,12 +11,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from trimetric._all_pairs import all_pairs
 from trimetric._audit import Audit, audit
 from trimetric._support import checks
 from trimetric._support.progress import Shown
 from trimetric.axioms import Measured
 from trimetric.distances import Siamese
+from trimetric.distances.all_pairs import all_pairs
 from trimetric.training.config import TrainingConfig
 from trimetric.training.corridors import best_floor, clamp_values, corridor_loss, default_base, first_floor
 from trimetric.training.distilling import DistillationConfig

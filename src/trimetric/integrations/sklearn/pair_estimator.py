@@ -11,12 +11,12 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from trimetric._all_pairs import all_pairs
 from trimetric._audit.measure import Audit, audit
 from trimetric._support import checks
 from trimetric._support.optional import needing
 from trimetric._support.pair_splits import contradiction, hold_out
 from trimetric.distances import Calibrated
+from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.siamese import Siamese
 from trimetric.integrations.sklearn.metric_callable import Asymmetry, MetricCallable
 from trimetric.integrations.sklearn.pair_arrays import PairsLike, side_by_side

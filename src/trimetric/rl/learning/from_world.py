@@ -11,9 +11,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from trimetric._all_pairs import all_pairs
 from trimetric._support.progress import Shown
 from trimetric.distances import Distance
+from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.siamese import Siamese
 from trimetric.norms import Norm
 from trimetric.rl.learning.encoder import GridEncoder, StateEncoder
