@@ -172,7 +172,9 @@ FULL = {
 }
 
 
-@pytest.mark.parametrize("command", FULL)
+@pytest.mark.parametrize(
+    "command", [pytest.param(each, marks=pytest.mark.slow) if each == "export" else each for each in FULL]
+)
 @pytest.mark.usefixtures("empty_folder")
 def test_a_disk_that_is_full_gets_one_line(command: str, city: Path) -> None:
     """A limit on the size of files stands for the disk; the system says EFBIG in place of ENOSPC."""

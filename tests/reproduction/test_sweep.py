@@ -166,6 +166,7 @@ def cluster() -> Any:
         yield cluster
 
 
+@pytest.mark.slow
 def test_on_a_dask_cluster_that_loses_a_worker(tmp_path: Path, cluster: Any) -> None:
     ledger = Ledger(tmp_path / "tiny.jsonl")
     address = cluster.scheduler_address
