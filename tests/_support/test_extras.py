@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -120,3 +121,27 @@ def test_on_the_command_line(block, capsys: pytest.CaptureFixture[str]) -> None:
     assert 'onnxscript: pip install "trimetric[onnx]"' in fails(capsys, "export", "m.safetensors", "-o", "m.onnx")
     assert not list(Path().glob("*new*"))
     assert not list(Path().glob("*.onnx"))
+
+
+WITHOUT_NUMBA = """
+import sys
+sys.modules["numba"] = None  # importing it fails, as where it is not installed
+from trimetric._support import optional
+found = optional.find_spec
+optional.find_spec = lambda name: None if name == "numba" else found(name)
+import trimetric as tm
+graph = tm.graphs.torus3d(seed=0, side=3)
+print(tm.graphs.learn_graph(graph, head="wide", dim=4, epochs=1, progress="silent").audit.holds)
+try:
+    tm.graphs.learn_graph(graph, progress="silent")
+except ImportError as error:
+    print(error)
+"""
+
+
+def test_without_numba_a_graph_is_learned_by_a_network() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_NUMBA], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "True",
+        "learning a map model (head='wide' trains a network without it) needs numba: pip install \"trimetric[graphs]\"",
+    ]

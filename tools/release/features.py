@@ -40,6 +40,11 @@ FEATURES = (
         "fit a map of OpenStreetMap",
         ("fit", "--graph", "town.osm", "-o", "town.safetensors", "--cache", "cache", "--sample", "500", *QUICK),
     ),
+    Feature(
+        "graphs",
+        "fit a map model",
+        ("fit", "--graph", "edges.csv", "-o", "edges-map.safetensors", "--cache", "cache", "--quiet"),
+    ),
     Feature("graphs", "a path by A*", code=GRAPH + "assert tm.graphs.shortest_path(graph, 0, 2).length == 2"),
     *(
         Feature("graphs", f"engine {name}", code=f"{GRAPH}tm.graphs.ShortestPaths(graph, engine={name!r}).engine(1)")

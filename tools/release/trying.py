@@ -25,7 +25,7 @@ CORE = {
     "trimetric export to torch.export": ("export", "city/model.safetensors", "-o", "model.pt2"),
     "trimetric repair": ("repair", "matrix.csv", "-o", "repaired.npy"),
     "trimetric fit --graph, from a table of edges": (
-        *("fit", "--graph", "edges.csv", "-o", "edges.safetensors", "--cache", "cache"),
+        *("fit", "--graph", "edges.csv", "-o", "edges.safetensors", "--cache", "cache", "--head", "wide"),
         *QUICK,
     ),
 }

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from trimetric._support import checks
+from trimetric._support.optional import optional
 from trimetric._support.progress import Shown
 from trimetric.graphs.graph import Graph
 from trimetric.graphs.learning.learned_graph import LearnedGraph as LearnedGraph
@@ -162,6 +163,7 @@ def learn_graph(
             progress=progress,
             log=log,
         )
+    optional("numba", needed_for="learning a map model (head='wide' trains a network without it)")
     from trimetric.graphs.learning.map_recipe import MapSettings, learn_map
     from trimetric.graphs.learning.map_training import PASSES
     from trimetric.graphs.learning.potential_training import RATE

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric.graphs.graph import Graph
-from trimetric.graphs.paths.dijkstra_kernels import dijkstra_tree
 from trimetric.graphs.paths.parallel import in_parallel
 
 Precision = Literal["float32", "int16", "int8"]
@@ -79,6 +78,8 @@ def round_potentials(
     unit = 2.0 ** math.ceil(math.log2(reach / (LARGEST[precision] - 1))) if reach > 0 else 1.0
     numbers = np.rint((given - middle) / unit)
     if below is not None:
+        from trimetric.graphs.paths.dijkstra_kernels import dijkstra_tree  # here, because it needs numba
+
         weights = np.floor(below.weights / unit)
         calls = [(below.indptr, below.indices, weights, np.ascontiguousarray(column)) for column in numbers.T]
         if not directed and not below.symmetric:
