@@ -40,7 +40,11 @@ def own_process() -> Iterator[None]:
 
     An exception cannot interrupt an import: NumPy and torch catch every exception while they load, and then fail in
     other ways ("maximum recursion depth exceeded").
+
+    Threads of torch are told to sleep while they wait for each other, before torch is loaded.  Otherwise they keep
+    their cores busy, and beside other work, a command takes many times as long.
     """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     _open_closed_streams()
     asked: list[int] = []
 

@@ -18,6 +18,7 @@ from trimetric.training.config import Epoch, History
 from trimetric.training.pairs import shuffle as shuffle
 from trimetric.training.run import TrainingRun
 from trimetric.training.teachers import Probe
+from trimetric.training.threads import step_threads
 
 
 def train(
@@ -40,7 +41,11 @@ def train(
     saved = time.monotonic()
     writes = file is not None and run.processes.first
     silent = progress == "silent" or not run.processes.first
-    with TrainingProgress(run.steps, silent=silent) as shown, deferred_signals(file is not None) as asked_to_stop:
+    with (
+        TrainingProgress(run.steps, silent=silent) as shown,
+        deferred_signals(file is not None) as asked_to_stop,
+        step_threads(run),
+    ):
         while not run.finished and not asked_to_stop:
             epochs = take_step(run)
             shown.advance(run.position)
