@@ -13,6 +13,7 @@ from trimetric._support.described import Described
 from trimetric.axioms import Axioms
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.kernels.pairs import PairKernel
+from trimetric.kernels.rows.fused import check_rows
 from trimetric.norms.pooled import Pooled
 
 
@@ -195,6 +196,7 @@ class Distance(Pooled, ObjectDistance):
         Returns:
             The distance of each pair.
         """
+        check_rows(len(objects), start, end)
         if not self.factors_through_points:
             return self._paired_rows(objects, start, end)
         points = self.embed(objects)

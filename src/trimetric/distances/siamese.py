@@ -12,6 +12,7 @@ from trimetric.distances.batching import OBJECTS_AT_ONCE, distinct_rows, in_chun
 from trimetric.distances.encoder_inputs import explain_unreadable
 from trimetric.distances.norm_induced import as_distance
 from trimetric.kernels.equal_rows import first_equal_row
+from trimetric.kernels.rows.fused import check_rows
 from trimetric.kernels.rows.layers import PairedEncoder, layer_differences, run_layers
 from trimetric.norms import Norm
 
@@ -120,6 +121,7 @@ class Siamese(ObjectDistance):
         Returns:
             The distance of each pair.
         """
+        check_rows(len(objects), start, end)
         if not self.factors_through_points:
             return self._paired_rows(objects, start, end)
         if len(objects) > 2 * len(start):  # some of them are in no pair

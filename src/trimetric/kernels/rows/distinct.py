@@ -25,7 +25,8 @@ class RowNumbers:
 
     def __init__(self, pairs: Int[Tensor, "n 2"]) -> None:
         self.pairs = pairs.contiguous()
-        self._place: Tensor | None = None
+        self._place = torch.empty(0, dtype=torch.long, device=pairs.device)
+        """where each row of the table is in the batch, -1 for nowhere"""
 
     def of_batch(self, batch: Int[Tensor, " b"]) -> tuple[Int[Tensor, " r"], Int[Tensor, " b"], Int[Tensor, " b"]]:
         """Find the rows of some of the pairs.
@@ -36,13 +37,12 @@ class RowNumbers:
         Returns:
             The rows, and the start and end of each pair as numbers of these.
         """
-        if self._place is None:
-            self._place = torch.full(
-                (int(self.pairs.max()) + 1,), -1, device=self.pairs.device
-            )  # where each row of the table is in the batch
         rows, start, end = (batch.new_empty(size * len(batch)) for size in (2, 1, 1))
-        count = batch.new_empty(1)
-        _number_rows(self.pairs, batch.contiguous(), self._place, rows, start, end, count)
+        count, batch = batch.new_empty(1), batch.contiguous()
+        _number_rows(self.pairs, batch, self._place, rows, start, end, count)
+        if count.item() < 0:  # the first batch, or pairs that have changed in place since
+            self._place = torch.full((int(self.pairs.max()) + 1,), -1, device=self.pairs.device)
+            _number_rows(self.pairs, batch, self._place, rows, start, end, count)
         return rows[: count.item()], start, end
 
 
@@ -53,6 +53,10 @@ def numbers_in_machine_code(pairs: Tensor) -> bool:
 
 @fused.machine_code
 def _number_rows(pairs: Any, batch: Any, place: Any, rows: Any, start: Any, end: Any, count: Any) -> None:
+    for i in range(len(batch)):
+        if max(pairs[batch[i], 0], pairs[batch[i], 1]) >= len(place):
+            count[0] = -1
+            return
     found = 0
     for i in range(len(batch)):
         for side in range(2):

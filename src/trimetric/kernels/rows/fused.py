@@ -58,6 +58,24 @@ def _has_numba() -> bool:
     return find_spec("numba") is not None
 
 
+def check_rows(count: int, start: Tensor, end: Tensor) -> None:
+    """Refuse rows that a table does not have: loops in machine code would read and write beyond it.
+
+    Args:
+        count: the number of rows of the table.
+        start: the row where each pair starts.
+        end: the row where each pair ends.
+    """
+    if torch.compiler.is_compiling() or _watched():
+        return  # then torch looks up the rows, and checks them itself
+    for name, rows in (("start", start), ("end", end)):
+        if type(rows) is Tensor and rows.numel():
+            low, high = (int(bound) for bound in torch.aminmax(rows))
+            if low < 0 or high >= count:
+                wrong = low if low < 0 else high
+                raise IndexError(f"{name}: expected rows of a table of {count}, 0 to {count - 1}, got {wrong}")
+
+
 def has_hooks(*modules: nn.Module) -> bool:
     """Whether somebody asked to be called with what these modules compute, so that they may not be skipped."""
     return any(m._forward_hooks or m._forward_pre_hooks or m._backward_hooks or m._backward_pre_hooks for m in modules)
