@@ -17,7 +17,7 @@ NUMBA = ("numba",)
 NEEDS: dict[str, tuple[str, ...]] = {
     "first_distance": (),
     "csv_to_distance": (),
-    "repair_a_matrix": NUMBA,
+    "repair_a_matrix": (),
     "one_way_city": NUMBA,
     "labels_and_triplets": ("sklearn", "pytorch_metric_learning"),
     "asymmetric_search": ("numba", "sklearn"),
@@ -25,6 +25,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "metrize": ("sklearn",),
 }
 """The tutorials, and what each needs beyond the core."""
+EXTRAS = {"numba": "graphs", "sklearn": "sklearn", "pytorch_metric_learning": "metric-learning"}
 CLAIMS: dict[str, str] = {
     "first_distance": r"Wide Norm +triangle defect: 0 in [\s\S]*after random edits: .* triangle defect: 0$",
     "csv_to_distance": r"wide +triangle defect: 0 minutes",
@@ -60,6 +61,8 @@ def test_begins_with_a_title_and_ends_with_links(name: str) -> None:
     kind, first = parts[0]
     assert kind == "markdown"
     assert re.match(r"%% \[markdown\]\n# \w.*\n\nAfter this tutorial you can ", first)
+    extras = sorted(EXTRAS[library] for library in NEEDS[name])
+    assert re.findall(r"trimetric\[(.*?)\]", first) == ([",".join(extras)] if extras else [])
     kind, last = parts[-1]
     assert kind == "markdown"
     links = re.findall(r"\]\(([^)]+)\)", last.split("## Next\n")[1])

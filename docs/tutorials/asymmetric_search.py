@@ -3,6 +3,8 @@
 #
 # After this tutorial you can find exact nearest neighbors with a distance that is not symmetric, in both directions,
 # without comparing with every point, and cluster by it.
+#
+# It needs `pip install 'trimetric[graphs,sklearn]'`.
 
 # %%
 import os

@@ -5,6 +5,8 @@
 # PyTorch, symmetric or not.
 #
 # The objects are scikit-learn's pictures of handwritten digits, of 8 x 8 pixels.
+#
+# It needs `pip install 'trimetric[metric-learning,sklearn]'`.
 
 # %%
 import os

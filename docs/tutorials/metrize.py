@@ -6,6 +6,8 @@
 #
 # The function here predicts the minutes of a trip from the coordinates of its ends. It learned from noisy trips, knows
 # nothing of triangles, and is a black box: we only call `predict`.
+#
+# It needs `pip install 'trimetric[sklearn]'`.
 
 # %%
 import os

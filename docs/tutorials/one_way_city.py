@@ -3,6 +3,8 @@
 #
 # After this tutorial you can compute exact distances of a graph, learn them, judge whether learning was worth it, and
 # speed up the search for paths without giving up exactness.
+#
+# It needs `pip install 'trimetric[graphs]'`.
 
 # %%
 import os
