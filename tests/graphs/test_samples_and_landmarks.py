@@ -8,7 +8,7 @@ from random_graphs import random_graph
 from scipy.sparse.csgraph import dijkstra
 
 import trimetric as tm
-from trimetric.graphs import ShortestPaths, choose_landmarks, landmark_bounds, sample_pairs
+from trimetric.graphs import Graph, ShortestPaths, choose_landmarks, landmark_bounds, sample_pairs
 
 pytest.importorskip("numba")
 
@@ -128,3 +128,10 @@ def test_features_of_the_paper(directed: bool, width: int) -> None:
     together = tm.graphs.landmark_features(landmarks, noise=0, distractors=0, normalize="all")
     assert together.mean() == pytest.approx(0, abs=1e-5)
     assert abs(together.mean(axis=0)).max() > 0.05
+
+
+@pytest.mark.parametrize("node", [-1, 8, 10**9])
+def test_bounds_of_nodes_that_are_not_there_are_refused(node: int) -> None:
+    graph = Graph.from_arcs(8, np.arange(8), (np.arange(8) + 1) % 8, np.ones(8), directed=True)
+    with pytest.raises(ValueError, match=f"ends: expected nodes from 0 to 7, got {node}"):
+        landmark_bounds(choose_landmarks(graph, 2), np.array([[0, node]]))

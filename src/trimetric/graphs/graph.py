@@ -79,7 +79,7 @@ class Graph:
             names: an id for each node.
         """
         checks.positive_int("num_nodes", num_nodes)
-        tails, heads = _nodes("tails", tails, num_nodes), _nodes("heads", heads, num_nodes)
+        tails, heads = numbers_below("tails", tails, num_nodes), numbers_below("heads", heads, num_nodes)
         weights = np.asarray(weights, np.float64)
         if not tails.shape == heads.shape == weights.shape:
             raise ValueError(
@@ -200,7 +200,7 @@ class Graph:
         Args:
             nodes: numbers of the nodes to keep.
         """
-        kept = _nodes("nodes", nodes, self.num_nodes)
+        kept = numbers_below("nodes", nodes, self.num_nodes)
         number = np.full(self.num_nodes, -1)
         number[kept] = np.arange(len(kept))
         tails, heads = number[self.tails], number[self.indices]
@@ -256,10 +256,17 @@ def node_numbers(name: str, given: ArrayLike, graph: Graph) -> Nodes:
         given: the numbers.
         graph: the graph that must have such nodes.
     """
-    return _nodes(name, given, graph.num_nodes)
+    return numbers_below(name, given, graph.num_nodes)
 
 
-def _nodes(name: str, given: ArrayLike, num_nodes: int) -> Nodes:
+def numbers_below(name: str, given: ArrayLike, num_nodes: int) -> Nodes:
+    """Check numbers of nodes and return them as an array.
+
+    Args:
+        name: the argument that they came as, for the error message.
+        given: the numbers.
+        num_nodes: how many nodes there are.
+    """
     numbers = np.asarray(given)
     if numbers.dtype.kind not in "iu" and numbers.size:
         raise TypeError(f"{name}: expected whole numbers of nodes, got {numbers.dtype}")

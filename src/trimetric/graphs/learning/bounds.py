@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trimetric.graphs.graph import Nodes
+from trimetric.graphs.graph import Nodes, numbers_below
 from trimetric.graphs.paths.landmarks import Landmarks
 
 Distances = NDArray[np.float64]
@@ -33,6 +33,7 @@ def landmark_bounds(landmarks: Landmarks, ends: Nodes) -> tuple[Distances, Dista
         >>> landmark_bounds(landmarks_at(graph, [0]), np.array([[1, 2], [1, 3]]))  # of the distances 2 and 5
         (array([2., 3.]), array([4., 5.]))
     """
+    ends = numbers_below("ends", ends, len(landmarks.from_landmarks))
     lower, upper = np.empty(len(ends)), np.empty(len(ends))
     for first in range(0, len(ends), PAIRS_AT_ONCE):
         rows = slice(first, first + PAIRS_AT_ONCE)
