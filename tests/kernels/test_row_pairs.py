@@ -87,7 +87,7 @@ def test_vmap_takes_rows() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")  # torch hides it, but not from a filter that raises
-@pytest.mark.parametrize("rows", [True, False])
+@pytest.mark.parametrize("rows", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_compiled_maximum_keeps_its_gradient(rows: bool) -> None:
     torch.compiler.reset()
     torch.manual_seed(0)
