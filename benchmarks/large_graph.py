@@ -107,7 +107,8 @@ def show(graphs: list[Measured], console: Console) -> None:
     """Print what `run` has returned."""
     for measured in graphs:
         console.print(
-            f"{measured.graph}: {measured.nodes:,} nodes, {measured.edges:,} edges, {measured.edges_mib:.0f} MiB of edges"
+            f"{measured.graph}: {measured.nodes:,} nodes, {measured.edges:,} edges, "
+            f"{measured.edges_mib:.0f} MiB of edges"
         )
         for command in measured.commands:
             console.print(f"$ trimetric {' '.join(command.arguments)}\n{command.output.rstrip()}", highlight=False)
