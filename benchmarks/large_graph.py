@@ -70,7 +70,7 @@ def _measure(name: str, *, quick: bool) -> Measured:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         columns = _edges(graph)
-        np.savez(folder / "edges.npz", **columns)
+        np.savez(folder / "edges.npz", **columns)  # type: ignore[arg-type]
         np.savez(folder / "places.npz", id=np.arange(0, graph.num_nodes, graph.num_nodes // 50)[:50])
         fit = ["fit", "--graph", "edges.npz", "-o", "model.safetensors", *options, "--cache", "paths"]
         nearest = ["predict", "model.safetensors", "--to-file", "places.npz", "--nearest", "1", "-o", "nearest.csv"]

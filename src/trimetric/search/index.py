@@ -104,8 +104,10 @@ class Index:
 
     @property
     def guarantee(self) -> str:
-        """Why the answers are exact."""
-        return self.subject.guarantee
+        """Why the answers are exact: why the triangle inequality holds, and how rounding is bounded."""
+        rounding = self.store.rounding
+        how = "rounding is proven" if rounding.proven else f"rounding is measured ({rounding.why})"
+        return f"{self.subject.guarantee}; {how}" if len(self.store.points) else self.subject.guarantee
 
     @property
     def ids(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -11,12 +11,12 @@ from torch import Tensor
 from trimetric.distances import Distance
 from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
-from trimetric.kernels.equal_rows import first_equal_row
 from trimetric.search.collecting import collect_near, collect_near_pairs
 from trimetric.search.contents import Contents, Found
-from trimetric.search.definition import check_finite_distances
+from trimetric.search.definition import PointDistance, check_finite_distances
 from trimetric.search.results import Work, in_order
-from trimetric.search.rounding import Rounding
+from trimetric.search.rounding import Allowance
+from trimetric.search.verifying import exact_distances
 
 BOUND_BYTES = 1 << 27  # of the bounds of queries and leaves
 MOST_QUERIES = 1 << 14
@@ -26,6 +26,7 @@ BRUTE_FLOATS = 1 << 24
 # A block of fewer numbers is done pair by pair, many leaves at once: to start a block takes as long.
 PAIRED_FLOATS = 1 << 18
 PAIRED_AT_ONCE = 1 << 18
+NOTHING = Allowance(0.0, 0.0, 0.0, proven=True)  # of a batch without queries
 
 
 class Search:
@@ -49,12 +50,8 @@ class Search:
         most_leaves: int | None = None,
     ) -> None:
         self.contents, self.outgoing, self.k, self.slack, self.most_leaves = contents, outgoing, k, slack, most_leaves
-        sizes = contents.leaves.starts.diff()
-        alive = torch.cat([torch.zeros(1, dtype=torch.long), contents.alive.long().cumsum(0)])
-        self.sizes = (alive[contents.leaves.starts[1:]] - alive[contents.leaves.starts[:-1]]).float()
-        self.total = int(alive[-1])
+        self.total, self.sizes = contents.alive_count, contents.leaf_sizes
         self.full = self.total == len(contents.points)
-        self.largest = int(sizes.max()) if len(sizes) else 0
 
     def run(self, queries: Tensor, radius: Tensor | None = None) -> Iterator[Found]:
         """Search for the points near queries.
@@ -73,23 +70,26 @@ class Search:
             yield self._verified_batch(queries[part], None if radius is None else radius[part])
 
     def _verified_batch(self, queries: Tensor, radius: Tensor | None) -> Found:
-        """Search, and again with more allowance if the distances that were verified show that it was too small."""
-        rounding = self.contents.rounding
+        """Search, and again with more allowance if a measured one turns out to be too small."""
+        factor = 1.0
         while True:
-            batch = _Batch(self, queries, radius, rounding)
+            batch = _Batch(self, queries, radius, factor)
             found, excess = batch.search()
-            if excess <= 0.5:
+            if excess <= (1.0 if batch.allowed.proven else 0.5):
                 return found
-            rounding = rounding.times(max(4.0, 4 * excess))
-            if not rounding.relative < 1:
+            factor *= max(4.0, 4 * excess)
+            if batch.allowed.proven or not factor * batch.allowed.relative < 1:
                 raise RuntimeError("distance: expected a fast path that agrees with the definition, got other values")
 
 
 class _Batch:
     """The state of one batch: the best distances so far, and the pairs that may be in the answer."""
 
-    def __init__(self, search: Search, queries: Tensor, radius: Tensor | None, rounding: Rounding) -> None:
-        self.search_, self.contents, self.queries, self.rounding = search, search.contents, queries, rounding
+    allowed: Allowance
+
+    def __init__(self, search: Search, queries: Tensor, radius: Tensor | None, factor: float) -> None:
+        self.search_, self.contents, self.queries, self.factor = search, search.contents, queries, factor
+        self.allowed = NOTHING
         self.radius = radius
         self.k = None if search.k is None else min(search.k, search.total)
         self.visited = 0
@@ -106,8 +106,9 @@ class _Batch:
             skipped = n * self.search_.total
             return Found(n, empty, empty, torch.empty(0, dtype=contents.points.dtype), Work(0, 0, skipped)), 0.0
         measured = contents.pivots.measure(self.queries, name="queries")
-        self.scale = max(contents.scale, measured.scale)
-        margin = 4 * self.rounding.of_bounds * self.scale
+        scale = max(contents.scale, measured.scale)
+        self.allowed = contents.rounding.allowance(self.queries, scale).times(self.factor)
+        margin = self.allowed.of_bounds
         bounds = contents.leaves.lower_bounds(measured, outgoing=self.search_.outgoing, margin=margin)
         bounds[:, self.search_.sizes == 0] = torch.inf
         if self.k is not None:
@@ -129,7 +130,7 @@ class _Batch:
 
     def _limit(self) -> Tensor:
         """What a real distance may be at most to be in the answer, as far as is known."""
-        return self.rounding.widened(torch.from_numpy(self.best[:, 0].copy()), self.scale)
+        return self.allowed.widened(torch.from_numpy(self.best[:, 0].copy()))
 
     def _visit_first(self, bounds: Tensor, guesses: Tensor) -> None:
         """Visit the leaves with the lowest guesses, as many as surely have k points; then they count as done."""
@@ -156,7 +157,7 @@ class _Batch:
         numbers, counts = leaves.unique_consecutive(return_counts=True)
         small = counts * starts.diff()[numbers] * self._floats() <= PAIRED_FLOATS
         paired = small.repeat_interleave(counts)
-        most = max(1, PAIRED_AT_ONCE // max(1, self.search_.largest))
+        most = max(1, PAIRED_AT_ONCE // max(1, self.contents.largest_leaf))
         for some, few in zip(rows[paired].split(most), leaves[paired].split(most), strict=True):
             self._visit_pairs(some, few)
         groups = zip(numbers[~small].tolist(), rows[~paired].split(counts[~small].tolist()), strict=True)
@@ -185,7 +186,8 @@ class _Batch:
         here, there = (rows, positions) if self.search_.outgoing else (positions, rows)
         x, y = self.queries, self.contents.points
         x, y = (x, y) if self.search_.outgoing else (y, x)
-        values = in_chunks(lambda i, j: self.contents.head(x[i], y[j]), here, there, size=PAIRS_AT_ONCE)
+        head, convert = self._filter()
+        values = in_chunks(lambda i, j: head(convert(x[i]), convert(y[j])), here, there, size=PAIRS_AT_ONCE)
         self._check(values)
         self.visited += len(values)
         found = np.empty(len(values), np.int64)
@@ -197,15 +199,22 @@ class _Batch:
 
     def _allowed(self) -> tuple[float, float]:
         """How far computed distances may be from real ones: a part of them, and twice what is added."""
-        return self.rounding.relative, 2 * self.rounding.absolute * self.scale
+        return self.allowed.relative, 2 * self.allowed.absolute
 
     def _check(self, values: Tensor) -> None:
         if not np.isfinite(float(values.sum(dtype=torch.float64))):
             check_finite_distances("distances of queries", values)
 
+    def _filter(self) -> tuple[PointDistance, Callable[[Tensor], Tensor]]:
+        """The distance that finds candidates, and what it reads of points: in float64 if float32 is too coarse."""
+        if self.allowed.wide:
+            return self.contents.definition.distance, Tensor.double
+        return self.contents.head, lambda points: points
+
     @torch.no_grad()
     def _values(self, queries: Tensor, points: Tensor) -> Tensor:
-        head = self.contents.head
+        head, convert = self._filter()
+        queries, points = convert(queries), convert(points)
         return all_pairs(head, queries, points) if self.search_.outgoing else all_pairs(head, points, queries).mT
 
     def _compare_with_all(self, rows: Tensor) -> None:
@@ -258,13 +267,10 @@ class _Batch:
         else:
             rows = positions = torch.empty(0, dtype=torch.long)
             fast = torch.empty(0, dtype=contents.points.dtype)
-        near = (
-            fast.double()
-            <= self._limit()[rows] + self.rounding.absolute * self.scale + self.rounding.relative * fast.abs()
-        )
+        near = fast.double() <= self._limit()[rows] + self.allowed.absolute + self.allowed.relative * fast.abs()
         rows, positions, fast = rows[near], positions[near], fast[near]
-        exact, computed = self._exact(rows, positions)
-        excess = self.rounding.excess(fast.double(), exact.double(), self.scale)
+        exact, computed = exact_distances(contents, self.queries, rows, positions, outgoing=self.search_.outgoing)
+        excess = self.allowed.excess(fast.double(), exact.double())
         order = in_order(rows, exact, contents.ids[positions])
         rows, positions, exact = rows[order], positions[order], exact[order]
         if self.k is None:
@@ -275,20 +281,6 @@ class _Batch:
         pairs = len(self.queries) * self.search_.total
         work = Work(measured + self.visited + computed, min(self.visited, pairs), max(0, pairs - self.visited))
         return Found(len(self.queries), rows[keep], positions[keep], exact[keep], work), excess
-
-    def _exact(self, rows: Tensor, positions: Tensor) -> tuple[Tensor, int]:
-        """The distances by the definition, one for all equal points, so that ties are ties."""
-        contents = self.contents
-        distinct, place = positions.unique(return_inverse=True)
-        first = first_equal_row(contents.points[distinct])[place]
-        pairs, back = (rows * len(distinct) + first).unique(return_inverse=True)
-        query, point = pairs // max(1, len(distinct)), distinct[pairs % max(1, len(distinct))]
-        if self.search_.outgoing:
-            values = contents.definition.between_rows(self.queries, query, contents.points, point)
-        else:
-            values = contents.definition.between_rows(contents.points, point, self.queries, query)
-        check_finite_distances("distances of queries", values)
-        return values[back], len(pairs)
 
 
 def _without(found: tuple[np.ndarray, ...], rows: Tensor) -> tuple[np.ndarray, ...]:
