@@ -22,8 +22,8 @@ from trimetric.search.arguments import (
     with_new_names,
 )
 from trimetric.search.files import load_index, save_index
-from trimetric.search.passes import Search
 from trimetric.search.results import InRange, Neighbors, named
+from trimetric.search.searching import Search
 from trimetric.search.store import LEAF_SIZE, PIVOTS, Store
 from trimetric.search.subject import Check, Searched, Subject, subject_of
 

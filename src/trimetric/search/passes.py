@@ -1,8 +1,9 @@
-"""The search itself: visits the leaves that bounds do not exclude, block by block, for many queries at once."""
+"""One batch of queries: visits the leaves that bounds do not exclude, block by block, and keeps the candidates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -12,80 +13,28 @@ from trimetric.distances import Distance
 from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.search.collecting import collect_near, collect_near_pairs
-from trimetric.search.contents import Contents, Found
+from trimetric.search.contents import Found
 from trimetric.search.definition import PointDistance, check_finite_distances
 from trimetric.search.results import Work, in_order
 from trimetric.search.rounding import Allowance
 from trimetric.search.verifying import exact_distances
 
-BOUND_BYTES = 1 << 27  # of the bounds of queries and leaves
-MOST_QUERIES = 1 << 14
+if TYPE_CHECKING:
+    from trimetric.search.searching import Search
+
 BRUTE_SHARE = 0.35  # of the points: a query that has to visit more compares with all, in larger blocks
 BRUTE_POINTS = 8192
 BRUTE_FLOATS = 1 << 24
 # A block of fewer numbers is done pair by pair, many leaves at once: to start a block takes as long.
 PAIRED_FLOATS = 1 << 18
 PAIRED_AT_ONCE = 1 << 18
+# Of the distance of the k-th neighbor, or of the radius: a proven error of float32 above that makes many candidates.
+COARSE = 0.5
 NOTHING = Allowance(0.0, 0.0, 0.0, proven=True)  # of a batch without queries
 
 
-class Search:
-    """One search of a batch of queries.
-
-    Args:
-        contents: of the index.
-        outgoing: whether distances from the queries are asked for, not those to them.
-        k: the number of neighbors; None for a search within a radius.
-        slack: leaves whose bound times 1 + slack exceeds the distance of the k-th neighbor are not visited.
-        most_leaves: the most leaves to visit for a query; None for no limit.
-    """
-
-    def __init__(
-        self,
-        contents: Contents,
-        *,
-        outgoing: bool,
-        k: int | None = None,
-        slack: float = 0.0,
-        most_leaves: int | None = None,
-    ) -> None:
-        self.contents, self.outgoing, self.k, self.slack, self.most_leaves = contents, outgoing, k, slack, most_leaves
-        self.total, self.sizes = contents.alive_count, contents.leaf_sizes
-        self.full = self.total == len(contents.points)
-
-    def run(self, queries: Tensor, radius: Tensor | None = None) -> Iterator[Found]:
-        """Search for the points near queries.
-
-        Args:
-            queries: points, `(n, dim)`.
-            radius: of each query, for a search within it.
-
-        Yields:
-            What was found for the next queries, whose numbers start at 0 each time.
-        """
-        leaves = max(1, len(self.contents.leaves))
-        height = max(1, min(MOST_QUERIES, BOUND_BYTES // (4 * leaves)))
-        for i in range(0, len(queries), height):
-            part = slice(i, i + height)
-            yield self._verified_batch(queries[part], None if radius is None else radius[part])
-
-    def _verified_batch(self, queries: Tensor, radius: Tensor | None) -> Found:
-        """Search, and again with more allowance if a measured one turns out to be too small."""
-        factor = 1.0
-        while True:
-            batch = _Batch(self, queries, radius, factor)
-            found, excess = batch.search()
-            if excess <= (1.0 if batch.allowed.proven else 0.5):
-                return found
-            factor *= max(4.0, 4 * excess)
-            if batch.allowed.proven or not factor * batch.allowed.relative < 1:
-                raise RuntimeError("distance: expected a fast path that agrees with the definition, got other values")
-
-
-class _Batch:
+class Batch:
     """The state of one batch: the best distances so far, and the pairs that may be in the answer."""
-
-    allowed: Allowance
 
     def __init__(self, search: Search, queries: Tensor, radius: Tensor | None, factor: float) -> None:
         self.search_, self.contents, self.queries, self.factor = search, search.contents, queries, factor
@@ -107,14 +56,30 @@ class _Batch:
             return Found(n, empty, empty, torch.empty(0, dtype=contents.points.dtype), Work(0, 0, skipped)), 0.0
         measured = contents.pivots.measure(self.queries, name="queries")
         scale = max(contents.scale, measured.scale)
-        self.allowed = contents.rounding.allowance(self.queries, scale).times(self.factor)
+
+        def allow() -> None:
+            found = contents.rounding.allowance(self.queries, scale, wide=self.search_.wide)
+            self.allowed = found.times(self.factor)
+
+        allow()
         margin = self.allowed.of_bounds
         bounds = contents.leaves.lower_bounds(measured, outgoing=self.search_.outgoing, margin=margin)
         bounds[:, self.search_.sizes == 0] = torch.inf
         if self.k is not None:
             # A leaf that is near in the other direction too is the best guess where the neighbors are.
             back = contents.leaves.lower_bounds(measured, outgoing=not self.search_.outgoing, margin=margin)
-            self._visit_first(bounds, torch.maximum(bounds, back))
+            guesses = torch.maximum(bounds, back)
+            first = self._visit_first(guesses)
+            if self._too_coarse():
+                self.search_.wide = True
+                allow()
+                self.best.fill(np.inf)
+                self.candidates.clear()
+                self._visit_first(guesses)
+            bounds.scatter_(1, first, torch.inf)
+        elif self._too_coarse():
+            self.search_.wide = True
+            allow()
         eligible = bounds * (1 + self.search_.slack) <= self._limit()[:, None].float().nextafter(
             torch.tensor(torch.inf)
         )
@@ -132,14 +97,18 @@ class _Batch:
         """What a real distance may be at most to be in the answer, as far as is known."""
         return self.allowed.widened(torch.from_numpy(self.best[:, 0].copy()))
 
-    def _visit_first(self, bounds: Tensor, guesses: Tensor) -> None:
-        """Visit the leaves with the lowest guesses, as many as surely have k points; then they count as done."""
+    def _too_coarse(self) -> bool:
+        """Whether the error of float32 is so large, beside the distances asked for, that candidates would be many."""
+        return not self.allowed.finest and self.allowed.absolute > COARSE * float(np.median(self.best[:, 0]))
+
+    def _visit_first(self, guesses: Tensor) -> Tensor:
+        """Visit the leaves with the lowest guesses, as many as surely have k points, and return which."""
         sizes = self.search_.sizes[self.search_.sizes > 0].sort().values.cumsum(0)
         number = int((sizes < self.best.shape[1]).sum()) + 1
-        first = guesses.topk(min(number, bounds.shape[1]), dim=1, largest=False)
-        rows = torch.arange(len(bounds))[:, None].expand_as(first.indices)
+        first = guesses.topk(min(number, guesses.shape[1]), dim=1, largest=False)
+        rows = torch.arange(len(guesses))[:, None].expand_as(first.indices)
         self._visit(rows[first.values < torch.inf], first.indices[first.values < torch.inf])
-        bounds.scatter_(1, first.indices, torch.inf)
+        return first.indices
 
     def _fewest(self, bounds: Tensor, eligible: Tensor) -> Tensor:
         """Of the eligible leaves those with the lowest bounds, one fewer than the limit: the first has been visited."""

@@ -20,8 +20,6 @@ SAFETY = 8  # times the largest error that was measured
 MEASURED = 48  # points, against each other
 # Of the pivot distances: they are in float64, whose rounding is seven digits below that.
 IN_FLOAT64 = 1e-9
-# A proven error of float32 that is a larger part of the largest distance would leave too many candidates.
-NARROW_ENOUGH = 2e-4
 ROOM = 0.125  # of the width of the points on each side, for queries that are a little outside
 
 
@@ -34,7 +32,8 @@ class Allowance:
         absolute: the same, added.
         of_bounds: of the difference of two distances to or from pivots.
         proven: whether that is proven, or measured.
-        wide: whether fast paths have to compute in float64 for it.
+        wide: whether fast paths compute in float64, although the points are in float32.
+        finest: whether there is nothing finer to compute in.
     """
 
     relative: float
@@ -42,6 +41,7 @@ class Allowance:
     of_bounds: float
     proven: bool
     wide: bool = False
+    finest: bool = True
 
     def widened(self, values: Tensor) -> Tensor:
         """The largest that a computed distance may be if the real one is at most `values`, or the other way round."""
@@ -113,12 +113,13 @@ class Rounding:
         """Whether the errors are proven."""
         return self._box is not None
 
-    def allowance(self, queries: Tensor, scale: float) -> Allowance:
+    def allowance(self, queries: Tensor, scale: float, *, wide: bool) -> Allowance:
         """What rounding may do to the distances between queries and points.
 
         Args:
             queries: a batch of them.
             scale: the largest distance between points or queries and pivots.
+            wide: whether fast paths compute in float64; without effect where nothing is proven.
         """
         box = self._box
         if box is not None and not box.holds(queries):
@@ -129,10 +130,11 @@ class Rounding:
             return Allowance(self._relative, self._absolute * scale, 4 * self._of_bounds * scale, proven=False)
         # The answer is the definition in float64, rounded to the dtype of the points: so are the two that are compared.
         relative = 4 * torch.finfo(self.dtype).eps
-        wide = self.dtype != torch.float64 and box.narrow > NARROW_ENOUGH * scale
+        wide = wide and self.dtype != torch.float64
         fast = box.wide if wide else box.narrow
         # A bound is a difference of two computed distances, and holds for a third one.
-        return Allowance(relative, fast + box.wide, 4 * box.wide, proven=True, wide=wide)
+        most = wide or self.dtype == torch.float64
+        return Allowance(relative, fast + box.wide, 4 * box.wide, proven=True, wide=wide, finest=most)
 
     def _prove(self, low: Tensor, high: Tensor) -> Box | None:
         distance = self.definition.distance
