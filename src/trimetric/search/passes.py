@@ -12,6 +12,7 @@ from torch import Tensor
 from trimetric.distances import Distance
 from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
+from trimetric.distances.fusing import rough_matrix
 from trimetric.search.collecting import collect_near, collect_near_pairs
 from trimetric.search.contents import Found
 from trimetric.search.definition import PointDistance, check_finite_distances
@@ -30,6 +31,7 @@ PAIRED_FLOATS = 1 << 18
 PAIRED_AT_ONCE = 1 << 18
 # Of the distance of the k-th neighbor, or of the radius: a proven error of float32 above that makes many candidates.
 COARSE = 0.5
+PROBED = 32  # queries
 NOTHING = Allowance(0.0, 0.0, 0.0, proven=True)  # of a batch without queries
 
 
@@ -38,7 +40,7 @@ class Batch:
 
     def __init__(self, search: Search, queries: Tensor, radius: Tensor | None, factor: float) -> None:
         self.search_, self.contents, self.queries, self.factor = search, search.contents, queries, factor
-        self.allowed = NOTHING
+        self.allowed, self.scale = NOTHING, 0.0
         self.radius = radius
         self.k = None if search.k is None else min(search.k, search.total)
         self.visited = 0
@@ -55,36 +57,21 @@ class Batch:
             skipped = n * self.search_.total
             return Found(n, empty, empty, torch.empty(0, dtype=contents.points.dtype), Work(0, 0, skipped)), 0.0
         measured = contents.pivots.measure(self.queries, name="queries")
-        scale = max(contents.scale, measured.scale)
-
-        def allow() -> None:
-            found = contents.rounding.allowance(self.queries, scale, wide=self.search_.wide)
-            self.allowed = found.times(self.factor)
-
-        allow()
+        self.scale = max(contents.scale, measured.scale)
+        self._allow()
         margin = self.allowed.of_bounds
         bounds = contents.leaves.lower_bounds(measured, outgoing=self.search_.outgoing, margin=margin)
         bounds[:, self.search_.sizes == 0] = torch.inf
-        if self.k is not None:
+        if self.k is None:
+            if self._too_coarse():
+                self._allow(wide=True)
+        else:
             # A leaf that is near in the other direction too is the best guess where the neighbors are.
             back = contents.leaves.lower_bounds(measured, outgoing=not self.search_.outgoing, margin=margin)
-            guesses = torch.maximum(bounds, back)
-            first = self._visit_first(guesses)
-            if self._too_coarse():
-                self.search_.wide = True
-                allow()
-                self.best.fill(np.inf)
-                self.candidates.clear()
-                self._visit_first(guesses)
-            bounds.scatter_(1, first, torch.inf)
-        elif self._too_coarse():
-            self.search_.wide = True
-            allow()
-        eligible = bounds * (1 + self.search_.slack) <= self._limit()[:, None].float().nextafter(
-            torch.tensor(torch.inf)
-        )
+            self._visit_nearest(bounds, torch.maximum(bounds, back))
+        eligible = self._eligible(bounds)
         if self.search_.most_leaves is None:
-            many = (eligible.float() @ self.search_.sizes) > BRUTE_SHARE * self.search_.total
+            many = self._too_many(eligible)
             if bool(many.any()):
                 eligible[many] = False
                 self._compare_with_all(many.nonzero()[:, 0])
@@ -93,20 +80,55 @@ class Batch:
         self._visit(*eligible.nonzero().unbind(1))
         return self._verified(len(contents.pivots) * n * (1 if contents.pivots.symmetric else 2))
 
+    def _allow(self, *, wide: bool = False) -> None:
+        """Find out what rounding may do; from now on in float64 if `wide`."""
+        self.search_.wide |= wide
+        found = self.contents.rounding.allowance(self.queries, self.scale, wide=self.search_.wide)
+        self.allowed = found.times(self.factor)
+
+    def _visit_nearest(self, bounds: Tensor, guesses: Tensor) -> None:
+        """Visit the best leaves of each query; then they count as done, so that their bounds are infinite.
+
+        The first few queries tell whether float32 is too coarse, and whether bounds exclude anything at all.
+        """
+        few, others = guesses[:PROBED], guesses[PROBED:]
+        visited = self._visit_first(few)
+        if self._too_coarse():
+            self._allow(wide=True)
+            self.best.fill(np.inf)
+            self.candidates.clear()
+            visited = self._visit_first(few)
+        bounds[:PROBED].scatter_(1, visited, torch.inf)
+        if not len(others):
+            return
+        if self.search_.most_leaves is None and bool(self._too_many(self._eligible(bounds[:PROBED])).all()):
+            bounds[PROBED:] = torch.where(bounds[PROBED:] < torch.inf, -torch.inf, torch.inf)  # compared with all
+            return
+        bounds[PROBED:].scatter_(1, self._visit_first(others, start=PROBED), torch.inf)
+
+    def _eligible(self, bounds: Tensor) -> Tensor:
+        """Which leaves may have something to add, of the first queries as many as have bounds."""
+        limit = self._limit()[: len(bounds), None].float().nextafter(torch.tensor(torch.inf))
+        return bounds * (1 + self.search_.slack) <= limit
+
+    def _too_many(self, eligible: Tensor) -> Tensor:
+        """Which queries would have to visit so many leaves that comparing with all points is cheaper."""
+        return (eligible.float() @ self.search_.sizes) > BRUTE_SHARE * self.search_.total
+
     def _limit(self) -> Tensor:
         """What a real distance may be at most to be in the answer, as far as is known."""
         return self.allowed.widened(torch.from_numpy(self.best[:, 0].copy()))
 
     def _too_coarse(self) -> bool:
         """Whether the error of float32 is so large, beside the distances asked for, that candidates would be many."""
-        return not self.allowed.finest and self.allowed.absolute > COARSE * float(np.median(self.best[:, 0]))
+        return not self.allowed.finest and self.allowed.absolute > COARSE * float(np.median(self.best[:PROBED, 0]))
 
-    def _visit_first(self, guesses: Tensor) -> Tensor:
-        """Visit the leaves with the lowest guesses, as many as surely have k points, and return which."""
+    def _visit_first(self, guesses: Tensor, *, start: int = 0) -> Tensor:
+        """Visit the leaves with the lowest guesses, of queries from `start`, as many as surely have k points."""
         sizes = self.search_.sizes[self.search_.sizes > 0].sort().values.cumsum(0)
         number = int((sizes < self.best.shape[1]).sum()) + 1
         first = guesses.topk(min(number, guesses.shape[1]), dim=1, largest=False)
-        rows = torch.arange(len(guesses))[:, None].expand_as(first.indices)
+        rows = torch.arange(start, start + len(guesses))[:, None].expand_as(first.indices)
         self._visit(rows[first.values < torch.inf], first.indices[first.values < torch.inf])
         return first.indices
 
@@ -184,7 +206,11 @@ class Batch:
     def _values(self, queries: Tensor, points: Tensor) -> Tensor:
         head, convert = self._filter()
         queries, points = convert(queries), convert(points)
-        return all_pairs(head, queries, points) if self.search_.outgoing else all_pairs(head, points, queries).mT
+        x, y = (queries, points) if self.search_.outgoing else (points, queries)
+        # The proof holds without a second look at close pairs, which are most of a leaf.
+        rough = rough_matrix(head, x, y) if self.allowed.proven and isinstance(head, Distance) else None
+        values = all_pairs(head, x, y) if rough is None else rough
+        return values if self.search_.outgoing else values.mT
 
     def _compare_with_all(self, rows: Tensor) -> None:
         """Compute the distances of queries and all points, in blocks as large as pay."""
@@ -192,11 +218,13 @@ class Batch:
             self.best[rows.numpy()] = np.inf  # they are all compared again
             self.candidates = [_without(found, rows) for found in self.candidates]
         points = self.contents.points
-        height = max(1, BRUTE_FLOATS // BRUTE_POINTS)
+        # As wide as memory allows: what is computed once per query is computed once per block.
+        width = max(BRUTE_POINTS, BRUTE_FLOATS // max(1, len(rows)))
+        height = max(1, BRUTE_FLOATS // width)
         for some in rows.split(height):
             here = self.queries[some]
-            for start in range(0, len(points), BRUTE_POINTS):
-                part = slice(start, min(start + BRUTE_POINTS, len(points)))
+            for start in range(0, len(points), width):
+                part = slice(start, min(start + width, len(points)))
                 self._collect(self._values(here, points[part]), some, part)
 
     def _collect(self, values: Tensor, rows: Tensor, part: slice) -> None:

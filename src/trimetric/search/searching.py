@@ -11,7 +11,6 @@ from trimetric.search.passes import Batch
 
 BOUND_BYTES = 1 << 27  # of the bounds of queries and leaves
 MOST_QUERIES = 1 << 14
-PROBED = 32  # queries
 
 
 class Search:
@@ -51,10 +50,8 @@ class Search:
         """
         leaves = max(1, len(self.contents.leaves))
         height = max(1, min(MOST_QUERIES, BOUND_BYTES // (4 * leaves)))
-        # The first few queries tell whether float32 is too coarse for the others.
-        first = min(PROBED, height) if len(queries) > 4 * PROBED else 0
-        parts = [slice(0, first)] if first else []
-        for part in (*parts, *(slice(i, i + height) for i in range(first, len(queries), height))):
+        for i in range(0, len(queries), height):
+            part = slice(i, i + height)
             yield self._verified_batch(queries[part], None if radius is None else radius[part])
 
     def _verified_batch(self, queries: Tensor, radius: Tensor | None) -> Found:
