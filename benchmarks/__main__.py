@@ -29,6 +29,7 @@ from benchmarks import (
     query,
     search,
     search_exactness,
+    search_libraries,
     startup,
     torchqmet_heads,
     training_step,
@@ -171,10 +172,18 @@ BENCHMARKS: dict[str, Benchmark] = {
         worth.show,
     ),
     "search": Benchmark(
-        "nearest neighbors by an index, against comparing with all points and scikit-learn; --map adds a road map",
+        "nearest neighbors by an index, against comparing with all points; --map adds a road map",
         "search",
-        lambda options: search.run(quick=options.quick, map_file=options.map, sizes=options.sizes),
+        lambda options: search.run(
+            quick=options.quick, map_file=options.map, sizes=options.sizes, picture=options.picture
+        ),
         search.show,
+    ),
+    "search-libraries": Benchmark(
+        "an index beside scikit-learn and, if it is installed, usearch, with their recall",
+        "search_libraries",
+        lambda options: search_libraries.run(quick=options.quick),
+        search_libraries.show,
     ),
     "search-exactness": Benchmark(
         "ten million neighbors of every head, against the definition; takes minutes, so only if named",
@@ -184,10 +193,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         by_default=False,
     ),
     "large": Benchmark(
-        "the command line on a graph of two million nodes; takes half an hour, so only if named",
+        "the command line on roads of a million nodes and a torus of two million; takes long, so only if named",
         "large_graph",
-        lambda options: large_graph.run(quick=options.quick),
+        lambda options: large_graph.run(quick=options.quick, names=options.only),
         large_graph.show,
+        large_graph.merge,
         by_default=False,
     ),
 }
@@ -235,10 +245,16 @@ def _parse() -> argparse.Namespace:
         "--only",
         nargs="+",
         metavar="NAME",
-        help='rows of pairwise, or data of nearness, to measure, such as "DN 3x600"',
+        help='rows of pairwise, data of nearness, or graphs of large to measure, such as "DN 3x600"',
     )
     parser.add_argument("--batches", nargs="+", type=int, metavar="N", help="mini-batch sizes of pairwise")
-    parser.add_argument("--map", type=Path, metavar="FILE", help="an .osm.pbf file to add to the graphs")
+    parser.add_argument(
+        "--map",
+        type=Path,
+        metavar="FILE",
+        help="an .osm.pbf file to add to the graphs; for search also a model of one",
+    )
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="where search draws its growth")
     parser.add_argument(
         "--sizes", nargs="+", type=int, metavar="N", help="numbers of objects of nearness, or of points of search"
     )

@@ -12,7 +12,7 @@ import trimetric as tm
 from trimetric.graphs import Graph, PotentialHeuristic, all_distances, learn_graph, torus3d, torus3d_directed
 from trimetric.graphs.learning.choosing import choose_potentials_for, greedy_rows, potentials_at
 from trimetric.graphs.learning.junctions import contract_chains
-from trimetric.graphs.learning.map_training import LIKE_QUERIES, Choice, best_choice
+from trimetric.graphs.learning.map_choices import LIKE_QUERIES, Choice, best_choice
 from trimetric.graphs.learning.potential_kernels import largest_differences, relax_arcs, step_pairs
 from trimetric.graphs.learning.potential_training import close_potentials, extend_potentials, train_potentials
 from trimetric.graphs.learning.rounding import Rounded, round_potentials, steepest_arc

@@ -64,7 +64,7 @@ def test_one_point_no_points_and_fewer_than_asked_for() -> None:
 
 
 def test_many_queries_in_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trimetric.search.passes.MOST_QUERIES", 17)
+    monkeypatch.setattr("trimetric.search.searching.MOST_QUERIES", 17)
     points = torch.randn(150, 4)
     head = tm.IntervalQuasimetric(4)
     index = tm.search.Index(head, points, leaf_size=40)

@@ -167,7 +167,10 @@ class Fit:
         "precision": OF_A_MAP_MODEL,
         "bytes_per_node": OF_A_MAP_MODEL,
         "trees": OF_A_MAP_MODEL,
-        "restart": Only("without a map model, which takes minutes", lambda options: not options.is_map_model),
+        "restart": Only(
+            "without --guarantee upper, for which nothing is trained",
+            lambda options: not (options.is_map_model and options.guarantee == "upper"),
+        ),
         "device": Only("without a map model, which is trained on processors", lambda options: not options.is_map_model),
         "features": OF_A_FILE,
         "matrix": OF_A_FILE,

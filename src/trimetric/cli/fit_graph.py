@@ -66,7 +66,7 @@ def fit_graph(command: Fit, file: Path, output: Path) -> int:
             landmarks=command.landmarks,
             cache=command.cache or default_folder(),
             log=general.say,
-            **_choices(command, graph, checkpoint),
+            **_choices(command, graph, checkpoint if first or not command.is_map_model else None),
         )
     used = learned.model.notes["settings"]
     settings = _map_settings(command) | used if command.is_map_model else command.settings(used)
@@ -79,7 +79,7 @@ def fit_graph(command: Fit, file: Path, output: Path) -> int:
     return 1 if learned.audit.broken else 0
 
 
-def _choices(command: Fit, graph: Graph, checkpoint: Path) -> dict[str, Any]:
+def _choices(command: Fit, graph: Graph, checkpoint: Path | None) -> dict[str, Any]:
     """The arguments of `learn_graph`: for a map model only what was given, for a network all choices."""
     if not command.is_map_model:
         return {**command.choices(), "checkpoint": checkpoint}
@@ -89,6 +89,8 @@ def _choices(command: Fit, graph: Graph, checkpoint: Path) -> dict[str, Any]:
         "queries": None if command.queries is None else read_queries(command, graph),
         "seed": command.general.seed,
         "unit": command.unit_of_distances,
+        # Nothing is trained for an upper bound.
+        "checkpoint": None if command.guarantee == "upper" else checkpoint,
         "progress": command.general.progress(),
     }
 

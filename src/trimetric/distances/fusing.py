@@ -11,6 +11,8 @@ from trimetric.kernels.close_pairs import find_close_pairs
 from trimetric.kernels.fused import FusedPairs, can_fuse, fused_distances
 from trimetric.norms.activations import pooling_of
 
+ROUGH_BYTES = 1 << 28
+
 
 def fused_matrix(distance: Distance, fused: FusedPairs | None, x: Tensor, y: Tensor, budget: int) -> Tensor | None:
     """Compute the distances of all pairs in one pass, where there is a fused kernel for them.
@@ -44,6 +46,29 @@ def fused_matrix(distance: Distance, fused: FusedPairs | None, x: Tensor, y: Ten
         return values
     put = Tensor.index_put if values.requires_grad else Tensor.index_put_
     return put(values, close, _close_distances(distance, x, y, *close, budget))
+
+
+def rough_matrix(distance: Distance, x: Tensor, y: Tensor, *, budget: int = ROUGH_BYTES) -> Tensor | None:
+    """Compute the distances of all pairs in one pass, and leave close pairs as they are.
+
+    The error is small beside the extent of the points, but not beside a distance that is much smaller: for those who
+    only look for candidates.  Without gradients.
+
+    Args:
+        distance: any distance.
+        x: the points of the rows.
+        y: the points of the columns.
+        budget: bytes that may be used beside points and distances.
+
+    Returns:
+        The matrix; None where there is no faster way than `all_pairs`.
+    """
+    fused = distance.pair_kernel().fused
+    pooling = None if fused is None else pooling_of(distance.pool)
+    if fused is None or pooling is None or not fused.loses_digits or not can_fuse(fused, x, len(y), budget):
+        return None
+    center = center_of(x, y)
+    return fused_distances(fused, fused.project(x, center), fused.project(y, center), pooling)
 
 
 def center_of(x: Tensor, y: Tensor) -> Tensor:

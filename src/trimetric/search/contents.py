@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from trimetric.search.definition import Definition, PointDistance
@@ -38,6 +40,23 @@ class Contents:
     definition: Definition
     rounding: Rounding
     scale: float
+
+    # What does not depend on the queries is computed once: for a single query it would be most of the work.
+    @functools.cached_property
+    def alive_count(self) -> int:
+        """The number of points that are not deleted."""
+        return int(self.alive.sum())
+
+    @functools.cached_property
+    def leaf_sizes(self) -> Tensor:
+        """The number of points of each leaf that are not deleted."""
+        alive = torch.cat([torch.zeros(1, dtype=torch.long), self.alive.long().cumsum(0)])
+        return (alive[self.leaves.starts[1:]] - alive[self.leaves.starts[:-1]]).float()
+
+    @functools.cached_property
+    def largest_leaf(self) -> int:
+        """The number of points of the largest leaf."""
+        return int(self.leaves.starts.diff().max()) if len(self.leaves) else 0
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from trimetric._support import checks
 from trimetric.search.answers import in_range_of
 from trimetric.search.arguments import Direction, is_outgoing, radii
 from trimetric.search.index import Index
-from trimetric.search.passes import Search
+from trimetric.search.searching import Search
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

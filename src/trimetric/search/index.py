@@ -22,8 +22,8 @@ from trimetric.search.arguments import (
     with_new_names,
 )
 from trimetric.search.files import load_index, save_index
-from trimetric.search.passes import Search
 from trimetric.search.results import InRange, Neighbors, named
+from trimetric.search.searching import Search
 from trimetric.search.store import LEAF_SIZE, PIVOTS, Store
 from trimetric.search.subject import Check, Searched, Subject, subject_of
 
@@ -104,8 +104,10 @@ class Index:
 
     @property
     def guarantee(self) -> str:
-        """Why the answers are exact."""
-        return self.subject.guarantee
+        """Why the answers are exact: why the triangle inequality holds, and how rounding is bounded."""
+        rounding = self.store.rounding
+        how = "rounding is proven" if rounding.proven else f"rounding is measured ({rounding.why})"
+        return f"{self.subject.guarantee}; {how}" if len(self.store.points) else self.subject.guarantee
 
     @property
     def ids(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import Tensor
 from trimetric.search.pivots import PivotDistances
 
 SPREAD_SAMPLE = 1000
+FEW_NUMBERS = 1 << 18  # differences that are made at once: pivot by pivot would take longer to start
 QUERIES_AT_ONCE = 64  # so that the bounds of all leaves stay in cache
 
 
@@ -86,6 +88,11 @@ class Leaves:
         starts = torch.cat([self.starts, self.starts[-1] + other.starts[1:]])
         return Leaves(starts, torch.cat([self.low, other.low], dim=1), torch.cat([self.high, other.high], dim=1))
 
+    @functools.cached_property
+    def _outwards(self) -> tuple[Tensor, Tensor]:
+        """`low` and `high` in float32, rounded outwards."""
+        return _rounded(self.low, up=False), _rounded(self.high, up=True)
+
     def lower_bounds(self, queries: PivotDistances, *, outgoing: bool, margin: float) -> Float[Tensor, "n leaves"]:
         r"""Bound the distances between queries and the points of each leaf from below.
 
@@ -102,13 +109,14 @@ class Leaves:
         """
         pivots = queries.to.shape[1]
         falling, rising = (queries.to, queries.from_) if outgoing else (queries.from_, queries.to)
-        if outgoing:
-            most, least = self.high[:pivots], self.low[pivots:]
-        else:
-            most, least = self.high[pivots:], self.low[:pivots]
+        low, high = self._outwards
+        most, least = (high[:pivots], low[pivots:]) if outgoing else (high[pivots:], low[:pivots])
         # Rounded outwards once, then float32 is enough; the difference itself rounds by a part of its own size.
-        most, least = _rounded(most, up=True), _rounded(least, up=False)
         falling, rising = _rounded(falling, up=False), _rounded(rising, up=True)
+        if len(queries) * len(self) * pivots <= FEW_NUMBERS:
+            down, up = falling.unsqueeze(2) - most, least - rising.unsqueeze(2)
+            bounds = torch.maximum(down, up).amax(dim=1)
+            return bounds.sub_(bounds.abs(), alpha=2.0**-22).sub_(margin)
         bounds = torch.empty(len(queries), len(self))
         for i in range(0, len(queries), QUERIES_AT_ONCE):
             part = bounds[i : i + QUERIES_AT_ONCE]

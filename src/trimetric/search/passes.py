@@ -1,8 +1,9 @@
-"""The search itself: visits the leaves that bounds do not exclude, block by block, for many queries at once."""
+"""One batch of queries: visits the leaves that bounds do not exclude, block by block, and keeps the candidates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -11,85 +12,35 @@ from torch import Tensor
 from trimetric.distances import Distance
 from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
-from trimetric.kernels.equal_rows import first_equal_row
+from trimetric.distances.fusing import rough_matrix
 from trimetric.search.collecting import collect_near, collect_near_pairs
-from trimetric.search.contents import Contents, Found
-from trimetric.search.definition import check_finite_distances
+from trimetric.search.contents import Found
+from trimetric.search.definition import PointDistance, check_finite_distances
 from trimetric.search.results import Work, in_order
-from trimetric.search.rounding import Rounding
+from trimetric.search.rounding import Allowance
+from trimetric.search.verifying import exact_distances
 
-BOUND_BYTES = 1 << 27  # of the bounds of queries and leaves
-MOST_QUERIES = 1 << 14
+if TYPE_CHECKING:
+    from trimetric.search.searching import Search
+
 BRUTE_SHARE = 0.35  # of the points: a query that has to visit more compares with all, in larger blocks
 BRUTE_POINTS = 8192
 BRUTE_FLOATS = 1 << 24
 # A block of fewer numbers is done pair by pair, many leaves at once: to start a block takes as long.
 PAIRED_FLOATS = 1 << 18
 PAIRED_AT_ONCE = 1 << 18
+# Of the distance of the k-th neighbor, or of the radius: a proven error of float32 above that makes many candidates.
+COARSE = 0.5
+PROBED = 32  # queries
+NOTHING = Allowance(0.0, 0.0, 0.0, proven=True)  # of a batch without queries
 
 
-class Search:
-    """One search of a batch of queries.
-
-    Args:
-        contents: of the index.
-        outgoing: whether distances from the queries are asked for, not those to them.
-        k: the number of neighbors; None for a search within a radius.
-        slack: leaves whose bound times 1 + slack exceeds the distance of the k-th neighbor are not visited.
-        most_leaves: the most leaves to visit for a query; None for no limit.
-    """
-
-    def __init__(
-        self,
-        contents: Contents,
-        *,
-        outgoing: bool,
-        k: int | None = None,
-        slack: float = 0.0,
-        most_leaves: int | None = None,
-    ) -> None:
-        self.contents, self.outgoing, self.k, self.slack, self.most_leaves = contents, outgoing, k, slack, most_leaves
-        sizes = contents.leaves.starts.diff()
-        alive = torch.cat([torch.zeros(1, dtype=torch.long), contents.alive.long().cumsum(0)])
-        self.sizes = (alive[contents.leaves.starts[1:]] - alive[contents.leaves.starts[:-1]]).float()
-        self.total = int(alive[-1])
-        self.full = self.total == len(contents.points)
-        self.largest = int(sizes.max()) if len(sizes) else 0
-
-    def run(self, queries: Tensor, radius: Tensor | None = None) -> Iterator[Found]:
-        """Search for the points near queries.
-
-        Args:
-            queries: points, `(n, dim)`.
-            radius: of each query, for a search within it.
-
-        Yields:
-            What was found for the next queries, whose numbers start at 0 each time.
-        """
-        leaves = max(1, len(self.contents.leaves))
-        height = max(1, min(MOST_QUERIES, BOUND_BYTES // (4 * leaves)))
-        for i in range(0, len(queries), height):
-            part = slice(i, i + height)
-            yield self._verified_batch(queries[part], None if radius is None else radius[part])
-
-    def _verified_batch(self, queries: Tensor, radius: Tensor | None) -> Found:
-        """Search, and again with more allowance if the distances that were verified show that it was too small."""
-        rounding = self.contents.rounding
-        while True:
-            batch = _Batch(self, queries, radius, rounding)
-            found, excess = batch.search()
-            if excess <= 0.5:
-                return found
-            rounding = rounding.times(max(4.0, 4 * excess))
-            if not rounding.relative < 1:
-                raise RuntimeError("distance: expected a fast path that agrees with the definition, got other values")
-
-
-class _Batch:
+class Batch:
     """The state of one batch: the best distances so far, and the pairs that may be in the answer."""
 
-    def __init__(self, search: Search, queries: Tensor, radius: Tensor | None, rounding: Rounding) -> None:
-        self.search_, self.contents, self.queries, self.rounding = search, search.contents, queries, rounding
+    def __init__(self, search: Search, queries: Tensor, radius: Tensor | None, factor: float) -> None:
+        self.search_, self.contents, self.queries, self.factor = search, search.contents, queries, factor
+        self.allowed, self.scale = NOTHING, 0.0
         self.radius = radius
         self.k = None if search.k is None else min(search.k, search.total)
         self.visited = 0
@@ -107,18 +58,20 @@ class _Batch:
             return Found(n, empty, empty, torch.empty(0, dtype=contents.points.dtype), Work(0, 0, skipped)), 0.0
         measured = contents.pivots.measure(self.queries, name="queries")
         self.scale = max(contents.scale, measured.scale)
-        margin = 4 * self.rounding.of_bounds * self.scale
+        self._allow()
+        margin = self.allowed.of_bounds
         bounds = contents.leaves.lower_bounds(measured, outgoing=self.search_.outgoing, margin=margin)
         bounds[:, self.search_.sizes == 0] = torch.inf
-        if self.k is not None:
+        if self.k is None:
+            if self._too_coarse():
+                self._allow(wide=True)
+        else:
             # A leaf that is near in the other direction too is the best guess where the neighbors are.
             back = contents.leaves.lower_bounds(measured, outgoing=not self.search_.outgoing, margin=margin)
-            self._visit_first(bounds, torch.maximum(bounds, back))
-        eligible = bounds * (1 + self.search_.slack) <= self._limit()[:, None].float().nextafter(
-            torch.tensor(torch.inf)
-        )
+            self._visit_nearest(bounds, torch.maximum(bounds, back))
+        eligible = self._eligible(bounds)
         if self.search_.most_leaves is None:
-            many = (eligible.float() @ self.search_.sizes) > BRUTE_SHARE * self.search_.total
+            many = self._too_many(eligible)
             if bool(many.any()):
                 eligible[many] = False
                 self._compare_with_all(many.nonzero()[:, 0])
@@ -127,18 +80,57 @@ class _Batch:
         self._visit(*eligible.nonzero().unbind(1))
         return self._verified(len(contents.pivots) * n * (1 if contents.pivots.symmetric else 2))
 
+    def _allow(self, *, wide: bool = False) -> None:
+        """Find out what rounding may do; from now on in float64 if `wide`."""
+        self.search_.wide |= wide
+        found = self.contents.rounding.allowance(self.queries, self.scale, wide=self.search_.wide)
+        self.allowed = found.times(self.factor)
+
+    def _visit_nearest(self, bounds: Tensor, guesses: Tensor) -> None:
+        """Visit the best leaves of each query; then they count as done, so that their bounds are infinite.
+
+        The first few queries tell whether float32 is too coarse, and whether bounds exclude anything at all.
+        """
+        few, others = guesses[:PROBED], guesses[PROBED:]
+        visited = self._visit_first(few)
+        if self._too_coarse():
+            self._allow(wide=True)
+            self.best.fill(np.inf)
+            self.candidates.clear()
+            visited = self._visit_first(few)
+        bounds[:PROBED].scatter_(1, visited, torch.inf)
+        if not len(others):
+            return
+        if self.search_.most_leaves is None and bool(self._too_many(self._eligible(bounds[:PROBED])).all()):
+            bounds[PROBED:] = torch.where(bounds[PROBED:] < torch.inf, -torch.inf, torch.inf)  # compared with all
+            return
+        bounds[PROBED:].scatter_(1, self._visit_first(others, start=PROBED), torch.inf)
+
+    def _eligible(self, bounds: Tensor) -> Tensor:
+        """Which leaves may have something to add, of the first queries as many as have bounds."""
+        limit = self._limit()[: len(bounds), None].float().nextafter(torch.tensor(torch.inf))
+        return bounds * (1 + self.search_.slack) <= limit
+
+    def _too_many(self, eligible: Tensor) -> Tensor:
+        """Which queries would have to visit so many leaves that comparing with all points is cheaper."""
+        return (eligible.float() @ self.search_.sizes) > BRUTE_SHARE * self.search_.total
+
     def _limit(self) -> Tensor:
         """What a real distance may be at most to be in the answer, as far as is known."""
-        return self.rounding.widened(torch.from_numpy(self.best[:, 0].copy()), self.scale)
+        return self.allowed.widened(torch.from_numpy(self.best[:, 0].copy()))
 
-    def _visit_first(self, bounds: Tensor, guesses: Tensor) -> None:
-        """Visit the leaves with the lowest guesses, as many as surely have k points; then they count as done."""
+    def _too_coarse(self) -> bool:
+        """Whether the error of float32 is so large, beside the distances asked for, that candidates would be many."""
+        return not self.allowed.finest and self.allowed.absolute > COARSE * float(np.median(self.best[:PROBED, 0]))
+
+    def _visit_first(self, guesses: Tensor, *, start: int = 0) -> Tensor:
+        """Visit the leaves with the lowest guesses, of queries from `start`, as many as surely have k points."""
         sizes = self.search_.sizes[self.search_.sizes > 0].sort().values.cumsum(0)
         number = int((sizes < self.best.shape[1]).sum()) + 1
-        first = guesses.topk(min(number, bounds.shape[1]), dim=1, largest=False)
-        rows = torch.arange(len(bounds))[:, None].expand_as(first.indices)
+        first = guesses.topk(min(number, guesses.shape[1]), dim=1, largest=False)
+        rows = torch.arange(start, start + len(guesses))[:, None].expand_as(first.indices)
         self._visit(rows[first.values < torch.inf], first.indices[first.values < torch.inf])
-        bounds.scatter_(1, first.indices, torch.inf)
+        return first.indices
 
     def _fewest(self, bounds: Tensor, eligible: Tensor) -> Tensor:
         """Of the eligible leaves those with the lowest bounds, one fewer than the limit: the first has been visited."""
@@ -156,7 +148,7 @@ class _Batch:
         numbers, counts = leaves.unique_consecutive(return_counts=True)
         small = counts * starts.diff()[numbers] * self._floats() <= PAIRED_FLOATS
         paired = small.repeat_interleave(counts)
-        most = max(1, PAIRED_AT_ONCE // max(1, self.search_.largest))
+        most = max(1, PAIRED_AT_ONCE // max(1, self.contents.largest_leaf))
         for some, few in zip(rows[paired].split(most), leaves[paired].split(most), strict=True):
             self._visit_pairs(some, few)
         groups = zip(numbers[~small].tolist(), rows[~paired].split(counts[~small].tolist()), strict=True)
@@ -185,7 +177,8 @@ class _Batch:
         here, there = (rows, positions) if self.search_.outgoing else (positions, rows)
         x, y = self.queries, self.contents.points
         x, y = (x, y) if self.search_.outgoing else (y, x)
-        values = in_chunks(lambda i, j: self.contents.head(x[i], y[j]), here, there, size=PAIRS_AT_ONCE)
+        head, convert = self._filter()
+        values = in_chunks(lambda i, j: head(convert(x[i]), convert(y[j])), here, there, size=PAIRS_AT_ONCE)
         self._check(values)
         self.visited += len(values)
         found = np.empty(len(values), np.int64)
@@ -197,16 +190,27 @@ class _Batch:
 
     def _allowed(self) -> tuple[float, float]:
         """How far computed distances may be from real ones: a part of them, and twice what is added."""
-        return self.rounding.relative, 2 * self.rounding.absolute * self.scale
+        return self.allowed.relative, 2 * self.allowed.absolute
 
     def _check(self, values: Tensor) -> None:
         if not np.isfinite(float(values.sum(dtype=torch.float64))):
             check_finite_distances("distances of queries", values)
 
+    def _filter(self) -> tuple[PointDistance, Callable[[Tensor], Tensor]]:
+        """The distance that finds candidates, and what it reads of points: in float64 if float32 is too coarse."""
+        if self.allowed.wide:
+            return self.contents.definition.distance, Tensor.double
+        return self.contents.head, lambda points: points
+
     @torch.no_grad()
     def _values(self, queries: Tensor, points: Tensor) -> Tensor:
-        head = self.contents.head
-        return all_pairs(head, queries, points) if self.search_.outgoing else all_pairs(head, points, queries).mT
+        head, convert = self._filter()
+        queries, points = convert(queries), convert(points)
+        x, y = (queries, points) if self.search_.outgoing else (points, queries)
+        # The proof holds without a second look at close pairs, which are most of a leaf.
+        rough = rough_matrix(head, x, y) if self.allowed.proven and isinstance(head, Distance) else None
+        values = all_pairs(head, x, y) if rough is None else rough
+        return values if self.search_.outgoing else values.mT
 
     def _compare_with_all(self, rows: Tensor) -> None:
         """Compute the distances of queries and all points, in blocks as large as pay."""
@@ -214,11 +218,13 @@ class _Batch:
             self.best[rows.numpy()] = np.inf  # they are all compared again
             self.candidates = [_without(found, rows) for found in self.candidates]
         points = self.contents.points
-        height = max(1, BRUTE_FLOATS // BRUTE_POINTS)
+        # As wide as memory allows: what is computed once per query is computed once per block.
+        width = max(BRUTE_POINTS, BRUTE_FLOATS // max(1, len(rows)))
+        height = max(1, BRUTE_FLOATS // width)
         for some in rows.split(height):
             here = self.queries[some]
-            for start in range(0, len(points), BRUTE_POINTS):
-                part = slice(start, min(start + BRUTE_POINTS, len(points)))
+            for start in range(0, len(points), width):
+                part = slice(start, min(start + width, len(points)))
                 self._collect(self._values(here, points[part]), some, part)
 
     def _collect(self, values: Tensor, rows: Tensor, part: slice) -> None:
@@ -258,13 +264,10 @@ class _Batch:
         else:
             rows = positions = torch.empty(0, dtype=torch.long)
             fast = torch.empty(0, dtype=contents.points.dtype)
-        near = (
-            fast.double()
-            <= self._limit()[rows] + self.rounding.absolute * self.scale + self.rounding.relative * fast.abs()
-        )
+        near = fast.double() <= self._limit()[rows] + self.allowed.absolute + self.allowed.relative * fast.abs()
         rows, positions, fast = rows[near], positions[near], fast[near]
-        exact, computed = self._exact(rows, positions)
-        excess = self.rounding.excess(fast.double(), exact.double(), self.scale)
+        exact, computed = exact_distances(contents, self.queries, rows, positions, outgoing=self.search_.outgoing)
+        excess = self.allowed.excess(fast.double(), exact.double())
         order = in_order(rows, exact, contents.ids[positions])
         rows, positions, exact = rows[order], positions[order], exact[order]
         if self.k is None:
@@ -275,20 +278,6 @@ class _Batch:
         pairs = len(self.queries) * self.search_.total
         work = Work(measured + self.visited + computed, min(self.visited, pairs), max(0, pairs - self.visited))
         return Found(len(self.queries), rows[keep], positions[keep], exact[keep], work), excess
-
-    def _exact(self, rows: Tensor, positions: Tensor) -> tuple[Tensor, int]:
-        """The distances by the definition, one for all equal points, so that ties are ties."""
-        contents = self.contents
-        distinct, place = positions.unique(return_inverse=True)
-        first = first_equal_row(contents.points[distinct])[place]
-        pairs, back = (rows * len(distinct) + first).unique(return_inverse=True)
-        query, point = pairs // max(1, len(distinct)), distinct[pairs % max(1, len(distinct))]
-        if self.search_.outgoing:
-            values = contents.definition.between_rows(self.queries, query, contents.points, point)
-        else:
-            values = contents.definition.between_rows(contents.points, point, self.queries, query)
-        check_finite_distances("distances of queries", values)
-        return values[back], len(pairs)
 
 
 def _without(found: tuple[np.ndarray, ...], rows: Tensor) -> tuple[np.ndarray, ...]:

@@ -39,6 +39,7 @@ class Store:
         self.waiting: PivotDistances
         self.next_id = 0
         self.scale = 0.0
+        self._contents: tuple[tuple[object, ...], Contents] | None = None
 
     @classmethod
     def build(
@@ -100,12 +101,17 @@ class Store:
             rows = choose_pivots(work, points, self.pivot_count, dtype=work_dtype, seed=self.seed) if some else []
             pivots = points[rows]
         self.pivots = Pivots(work, pivots, symmetric=self.symmetric, dtype=work_dtype)
-        self.rounding = Rounding.measure(self.head, self.definition, points, seed=self.seed)
+        self.rounding = Rounding(self.head, self.definition, points, seed=self.seed)
 
     @property
     def contents(self) -> Contents:
-        """What a search reads."""
-        return Contents(
+        """What a search reads; the same object as long as the index does not change."""
+        parts = (self.points, self.ids, self.alive, self.leaves, self.pivots)
+        if self._contents is not None and all(
+            one is other for one, other in zip(parts, self._contents[0], strict=True)
+        ):
+            return self._contents[1]
+        contents = Contents(
             self.points,
             self.ids,
             self.alive,
@@ -116,11 +122,13 @@ class Store:
             self.rounding,
             self.scale,
         )
+        self._contents = parts, contents
+        return contents
 
     @property
     def alive_count(self) -> int:
         """The number of points that are not deleted."""
-        return int(self.alive.sum())
+        return self.contents.alive_count
 
     @property
     def nbytes(self) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trimetric.graphs.graph import Graph, Nodes, node_numbers
-from trimetric.graphs.learning.map_training import LIKE_QUERIES
+from trimetric.graphs.learning.map_choices import LIKE_QUERIES
 from trimetric.graphs.learning.trips import Trips, draw_nearby_trips, draw_trips
 from trimetric.graphs.paths.pair_sampling import PairSample
 from trimetric.graphs.paths.shortest_paths import ShortestPaths

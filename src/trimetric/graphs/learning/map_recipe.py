@@ -14,22 +14,24 @@ from numpy.typing import ArrayLike
 
 import trimetric
 from trimetric._support.progress import Shown
-from trimetric.distances import HubMetric, LandmarkBound, ObjectDistance, Siamese
+from trimetric.distances import HubMetric, ObjectDistance
 from trimetric.graphs.graph import Graph
 from trimetric.graphs.learning.comparison import MODEL, Candidate, compare, exact_engine, measure_candidate, predicted
 from trimetric.graphs.learning.graph_sample import check_memory, draw_pairs, landmarks_of_size
 from trimetric.graphs.learning.learned_graph import LearnedGraph
-from trimetric.graphs.learning.map_pairs import asked_trips, ends_of, held_out_trips, trips_of
-from trimetric.graphs.learning.map_training import (
-    SLACK,
-    Plan,
+from trimetric.graphs.learning.map_choices import (
+    LANDMARKS,
     best_choice,
+    finer_at_equal_bytes,
     rescaled,
     rounded_choice,
-    train_map,
 )
+from trimetric.graphs.learning.map_head import make_head
+from trimetric.graphs.learning.map_pairs import asked_trips, ends_of, held_out_trips, trips_of
+from trimetric.graphs.learning.map_training import SLACK, Plan, choose_start, junctions_of, train_map
 from trimetric.graphs.learning.potential_training import Points, predict_trips
-from trimetric.graphs.learning.rounding import Precision, Rounded, steepest_arc
+from trimetric.graphs.learning.rounding import Precision, steepest_arc
+from trimetric.graphs.learning.stages import Stages, digest
 from trimetric.graphs.learning.trips import Trips, draw_trips
 from trimetric.graphs.learning.upper_recipe import PROMISE, choose_hubs, hub_model
 from trimetric.graphs.learning.verdict import ExactTable, Verdict
@@ -37,14 +39,13 @@ from trimetric.graphs.paths.landmarks import Landmarks
 from trimetric.graphs.paths.pair_sampling import PairSample
 from trimetric.graphs.paths.shortest_paths import ShortestPaths
 from trimetric.models.model import Model
-from trimetric.models.units import WholeUnits
 from trimetric.training.config import History
 from trimetric.training.pair_errors import PairErrors
 from trimetric.training.recipes import Log, audit_some, say_nothing
 
 Guarantee = Literal["metric", "lower", "upper"]
 PAIRS = 40_000  # half of them held out
-CHOSEN = "chosen landmarks"
+CHOSEN = LANDMARKS
 HUBS_CHOSEN_FOR = 10_000  # trips
 WORTH_SAYING = 2.0  # times too far
 
@@ -83,11 +84,13 @@ def learn_map(
     landmarks: int | None,
     unit: str | None,
     cache: Path | str | None,
+    checkpoint: Path | str | None,
     progress: Shown,
     log: Log | None,
 ) -> LearnedGraph:
     """Choose landmarks, train their potentials and compare; see `learn_graph` for the arguments."""
     say, start = log or say_nothing, time.perf_counter()
+    stages = Stages(checkpoint, _identity(graph, settings, queries, sample))
     paths = ShortestPaths(graph, cache=cache, progress=progress)
     drawn = draw_pairs(graph, paths, sample, usual=PAIRS, seed=settings.seed)
     check_memory("dim", f"{settings.count:,} numbers per node", 6 * 4 * settings.count * graph.num_nodes)
@@ -119,7 +122,8 @@ def learn_map(
         distance, table = _through_hubs(plan, settings)
         built = Built(distance, table, "hubs", None, PROMISE, settings.count)
     else:
-        built = _potentials(plan, settings, {name: trips[slice(0, None, 2)] for name, trips in sets.items()}, say)
+        validation = {name: trips[slice(0, None, 2)] for name, trips in sets.items()}
+        built = _potentials(plan, settings, validation, stages, say)
     say(f"kept: {built.kept}")
     seconds = time.perf_counter() - start
     return _report(graph, settings, built, drawn, sets, paths, farthest, unit, asked, seconds)
@@ -146,20 +150,37 @@ class Built:
     count: int
 
 
-def _potentials(plan: Plan, settings: MapSettings, validation: dict[str, Trips], say: Log) -> Built:
-    lower, directed = settings.guarantee == "lower", settings.directed
-    choices = train_map(plan, validation, slacks=(0.0,) if lower else (0.0, SLACK), say=say)
+def _identity(graph: Graph, settings: MapSettings, queries: ArrayLike | None, sample: int | None) -> dict[str, Any]:
+    """What decides the numbers of a map model."""
+    return {
+        **asdict(settings),
+        "sample": sample,
+        "graph": digest(graph.indptr, graph.indices, graph.weights),
+        "queries": digest(None if queries is None else np.asarray(queries)),
+        "version": trimetric.__version__,
+    }
+
+
+def _potentials(plan: Plan, settings: MapSettings, validation: dict[str, Trips], stages: Stages, say: Log) -> Built:
+    lower, directed, precision = settings.guarantee == "lower", settings.directed, settings.precision
+    small = junctions_of(plan.graph)
+    start = stages.get(LANDMARKS, lambda: choose_start(plan, small))
+    finer = finer_at_equal_bytes(start, validation, precision, directed=directed)
+    if finer is not None:
+        say(f"8 bits are too coarse for this graph: {finer.shape[1]} numbers of 16 bits take the same memory")
+        start, precision = finer, "int16"
+    slacks = (0.0,) if lower else (0.0, SLACK)
+    choices = train_map(plan, small, start, validation, slacks=slacks, stages=stages, say=say)
     if not lower:
         choices += [rescaled(choice, validation, directed=directed) for choice in choices]
     below = plan.graph if lower else None
-    stored = [
-        rounded_choice(choice, validation, settings.precision, below=below, directed=directed) for choice in choices
-    ]
+    stored = [rounded_choice(choice, validation, precision, below=below, directed=directed) for choice in choices]
     chosen = best_choice([choice for choice, _ in stored])
     rounded = next(numbers for choice, numbers in stored if choice is chosen)
-    network, points = make_head(rounded, settings.precision, directed=directed)
+    network, points = make_head(rounded, precision, directed=directed)
     promise = _promise(settings, steepest_arc(rounded, plan.graph, directed=directed))
-    return Built(network, points, chosen.name, stored[0][0].points, promise, settings.count)
+    kept = chosen.name if finer is None else f"{chosen.name}, {start.shape[1]} numbers of 16 bits instead of 8"
+    return Built(network, points, kept, stored[0][0].points, promise, start.shape[1])
 
 
 def _through_hubs(plan: Plan, settings: MapSettings) -> tuple[HubMetric, torch.Tensor]:
@@ -168,33 +189,6 @@ def _through_hubs(plan: Plan, settings: MapSettings) -> tuple[HubMetric, torch.T
     trips = draw_trips(graph, HUBS_CHOSEN_FOR, trees=400, like=plan.like, seed=plan.seed + 1, progress=plan.progress)
     hubs = choose_hubs(graph, count, trips, seed=plan.seed)
     return hub_model(graph, hubs, directed=settings.directed)
-
-
-def make_head(rounded: Rounded, precision: Precision, *, directed: bool) -> tuple[ObjectDistance, torch.Tensor]:
-    """Make the distance of potentials, and the points that it reads.
-
-    Args:
-        rounded: the potentials.
-        precision: how they are stored.
-        directed: whether differences count in one direction only; then their number must be even.
-
-    Returns:
-        The network and what it reads for each node.
-
-    Examples:
-        >>> network, points = make_head(Rounded(np.array([[0.0], [3.0]], np.float32), 1.0), "float32", directed=False)
-        >>> network(points[0], points[1])
-        tensor(3.)
-    """
-    numbers = rounded.numbers
-    count = numbers.shape[1]
-    if directed:
-        # `LandmarkBound` reads distances to landmarks, whose potentials have the other sign, in its first half.
-        numbers = np.concatenate([-numbers[:, : count // 2], numbers[:, count // 2 :]], axis=1)
-    bound = LandmarkBound(count, directed=directed)
-    if precision == "float32":
-        return bound, torch.from_numpy(numbers * np.float32(rounded.unit))
-    return Siamese(WholeUnits(count, unit=rounded.unit), bound), torch.from_numpy(np.ascontiguousarray(numbers))
 
 
 def _report(

@@ -64,8 +64,8 @@ def learn_graph(
     landmarks.
 
     With a `head`, or an option that only a network has (`widths`, `concave_units`, `batch_size`, `weight_decay`,
-    `schedule`, `loss`, `gamma`, `patience`, `device`, `checkpoint`; the head is then "wide"), an encoder of the nodes'
-    distances to landmarks and of their coordinates is trained instead.
+    `schedule`, `loss`, `gamma`, `patience`, `device`; the head is then "wide"), an encoder of the nodes' distances
+    to landmarks and of their coordinates is trained instead.
 
     Args:
         graph: strongly connected, with at least 4 nodes.
@@ -73,7 +73,8 @@ def learn_graph(
             exact on every arc, and a consistent heuristic for A*.  "upper": never shorter than the true distance.
         queries: `(queries, 2)` nodes, from and to, of trips like those that the model is for: it is trained on trips
             of such lengths, though never on these, and its error on them is reported.
-        precision: of the numbers of a map model: "float32", "int16" or "int8".
+        precision: of the numbers of a map model: "float32", "int16" or "int8".  Where 8 bits are too coarse, half as
+            many numbers of 16 bits take their place.
         bytes_per_node: memory for the numbers of a node, instead of `dim`.
         trees: shortest-path trees to train a map model on; by default as many as a minute of one core allows.
         head: the distance between points, see `trimetric.models.HEADS`; None for a map model.
@@ -97,8 +98,8 @@ def learn_graph(
         device: where to train a network.
         unit: of the distances, such as "metres"; kept in the notes of the model.
         cache: a folder in which shortest paths are kept for the next run; None keeps none.
-        checkpoint: a file for the state of the training of a network; if it exists, the training resumes from it.
-            Remove it once the model is saved.
+        checkpoint: a file for the state of the training; if it exists, the training resumes from it: a network after
+            the last epoch, a map model after the last of its stages.  Remove it once the model is saved.
         progress: "silent" shows no progress bars.
         log: called with a line of text before each stage.
 
@@ -127,7 +128,6 @@ def learn_graph(
         "gamma": gamma,
         "patience": patience,
         "device": device,
-        "checkpoint": checkpoint,
     }
     of_map = {
         "guarantee": guarantee,
@@ -187,7 +187,7 @@ def learn_graph(
     if settings.guarantee == "upper":
         if settings.precision != "float32":
             raise ValueError(f"precision: expected float32 for an upper bound, got {settings.precision}")
-        fixed = {"trees": trees, "epochs": epochs, "learning_rate": learning_rate}
+        fixed = {"trees": trees, "epochs": epochs, "learning_rate": learning_rate, "checkpoint": checkpoint}
         _refuse(fixed, "for a guarantee other than upper, for which nothing is trained")
     return learn_map(
         graph,
@@ -197,6 +197,7 @@ def learn_graph(
         landmarks=landmarks,
         unit=unit,
         cache=cache,
+        checkpoint=checkpoint,
         progress=progress,
         log=log,
     )
