@@ -131,7 +131,10 @@ def main() -> None:
     parser.add_argument("--matrices", action="store_true", help="only the matrices of fused kernels")
     parser.add_argument("--steps", action="store_true", help="training steps of every head only, both batch sizes")
     parser.add_argument("--compiled", action="store_true", help="with --steps: compile=True against eager as well")
+    parser.add_argument("--only", nargs="+", metavar="HEAD", help='with --steps: some of the heads, such as "IQE"')
     options = parser.parse_args()
+    if options.only and not options.steps:
+        parser.error("--only: expected --steps with it")
     if options.matrices and options.steps:
         parser.error("--matrices: expected no --steps with it")
     if options.compiled and not options.steps:
@@ -143,7 +146,8 @@ def main() -> None:
         subprocess.run([*git, "add", "--quiet", "--detach", str(earlier), options.commit], check=True)
         try:
             if options.steps:
-                show_steps(earlier, ROOT, turns=4 * options.rounds, compiled=options.compiled)
+                turns = 4 * options.rounds
+                show_steps(earlier, ROOT, turns=turns, compiled=options.compiled, only=options.only)
                 return
             for cases in (MATRICES,) if options.matrices else (MATRICES, TIMED):
                 for _ in range(options.rounds):

@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,15 @@ class Version:
         return json.loads(line)
 
 
-def show_steps(earlier: Path, now: Path, *, turns: int = 12, steps: int = 6, compiled: bool = False) -> None:
+def show_steps(
+    earlier: Path,
+    now: Path,
+    *,
+    turns: int = 12,
+    steps: int = 6,
+    compiled: bool = False,
+    only: Sequence[str] | None = None,
+) -> None:
     """Measure and print a line for each head and batch size.
 
     Args:
@@ -132,12 +141,15 @@ def show_steps(earlier: Path, now: Path, *, turns: int = 12, steps: int = 6, com
         turns: of each version, for each head and batch size.
         steps: in a turn.
         compiled: also with `compile=True` in this version, which takes a minute to compile.
+        only: the heads to measure; None for all.
     """
     versions = [Version(earlier), Version(now)]
+    if unknown := set(only or ()) - set(versions[1].heads):
+        raise ValueError(f"only: expected some of {versions[1].heads}, got {sorted(unknown)}")
     columns = "  compile=True against not" if compiled else ""
     print(f"{'training step':<32} {'earlier, ms':>12} {'now, ms':>9}  times faster now{columns}")
     try:
-        for head in versions[1].heads:
+        for head in only or versions[1].heads:
             for batch in BATCHES:
                 ways = [(versions[0], False), (versions[1], False)] + [(Version(now), True)] * compiled
                 best = [float("inf")] * len(ways)

@@ -67,6 +67,11 @@ PASSES: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor], Make]] = {
         group_norms._projected,
         lambda n, dtype: (normal(n, 14, dtype=dtype), normal(3, 4, 14, dtype=dtype), True, False),
     ),
+    "projected norms, rows of a page": (
+        group_norms._ProjectedNorms.apply,
+        group_norms._projected,
+        lambda n, dtype: (normal(n, 3, dtype=dtype), normal(32, 32, 3, dtype=dtype), True, False),
+    ),
     "both signs": (
         orthants._BothSigns.apply,
         lambda x: torch.cat([x, -x], dim=-1).relu(),
@@ -141,6 +146,16 @@ PASSES: dict[str, tuple[Callable[..., Tensor], Callable[..., Tensor], Make]] = {
         tolls._side_by_side,
         lambda n, dtype: (normal(n, 5, dtype=dtype), *indices(n, 3 * n), 3, True, False),
     ),
+    "components and tolls": (
+        tolls._AddTolls.apply,
+        tolls._sums,
+        lambda n, dtype: (normal(n, 5, dtype=dtype), normal(n, 1, dtype=dtype), torch.arange(n) % 3 > 0),
+    ),
+    "components and their own tolls": (
+        tolls._AddTolls.apply,
+        tolls._sums,
+        lambda n, dtype: (normal(n, 5, dtype=dtype), normal(n, 5, dtype=dtype), torch.arange(n) % 3 > 0),
+    ),
     "layers": (
         layers._Layers.apply,
         layers._definition,
@@ -177,6 +192,21 @@ def test_values_and_gradients_are_those_of_the_definition(name: str, rows: int, 
 
 
 @pytest.mark.parametrize("name", PASSES)
+def test_a_second_pass_over_the_same_graph(name: str) -> None:
+    """What a backward pass overwrites must not reach the next one."""
+    torch.manual_seed(0)
+    ours, definition, make = PASSES[name]
+    arguments = make(9, torch.float64)
+    found, expected = ours(*arguments), definition(*arguments)
+    for _ in range(3):
+        pull = torch.randn_like(expected)
+        gradients = torch.autograd.grad(found, trained(arguments), pull, retain_graph=True)
+        again = torch.autograd.grad(expected, trained(arguments), pull, retain_graph=True)
+        for one, other in zip(gradients, again, strict=True):
+            torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("name", [name for name in PASSES if name != "projected norms, rows of a page"])  # too large
 def test_second_derivatives(name: str) -> None:
     torch.manual_seed(0)
     ours, _, make = PASSES[name]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 import trimetric as tm
 from trimetric.distances.batching import distinct_rows
@@ -65,6 +65,23 @@ def test_hooks_are_called() -> None:
     norm.activations[0].register_forward_hook(lambda *given: seen.append(given[2].shape))
     norm(torch.randn(7, 4))
     assert seen == [(4, 5), (7, 6)]
+
+
+class Doubled(tm.NormInduced):
+    def components(self, x: Tensor, y: Tensor) -> Tensor:
+        return 2 * super().components(x, y)
+
+
+def test_a_subclass_that_changes_the_components_is_asked() -> None:
+    torch.manual_seed(0)
+    norm, x = tm.WideNorm(4, components=3, width=2), torch.randn(6, 4)
+    start, end = torch.arange(2), torch.arange(2, 4)
+    once = tm.NormInduced(norm).between_rows(x, start, end)
+    torch.testing.assert_close(Doubled(norm).between_rows(x, start, end), 2 * once)
+    torch.testing.assert_close(Doubled(norm).between_rows(x[:4], start.repeat(4), end.repeat(4)), 2 * once.repeat(4))
+    encoder, objects = tm.MLP(3, 4, widths=(5,)), torch.randn(6, 3)
+    once = tm.Siamese(encoder, norm).between_rows(objects, start, end)
+    torch.testing.assert_close(tm.Siamese(encoder, Doubled(norm)).between_rows(objects, start, end), 2 * once)
 
 
 def test_layers_that_share_modules() -> None:

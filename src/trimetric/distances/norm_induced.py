@@ -43,6 +43,8 @@ class NormInduced(Distance):
         return self.inner.has_fused_rows
 
     def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        if not self.reads_differences:
+            return super().row_components(points, start, end)
         if len(points) >= len(start):  # what is computed once per point pays only where there are fewer of them
             return self.inner.components(row_differences(points, start, end))
         split = self.inner.linear_split()

@@ -15,7 +15,7 @@ from trimetric.distances.norm_induced import as_distance
 from trimetric.kernels.equal_rows import row_keys, zero_at_equal_rows
 from trimetric.kernels.pairs import PairKernel, Projection
 from trimetric.kernels.rows.differences import rows_differ
-from trimetric.kernels.rows.tolls import differences_and_tolls
+from trimetric.kernels.rows.tolls import add_tolls, differences_and_tolls
 from trimetric.norms import Norm
 
 
@@ -113,7 +113,7 @@ class TollMetric(Distance):
             if found is not None:
                 difference, tolls = found
                 inner = self.inner.difference_components(difference)
-                return torch.where(rows_differ(points, start, end).unsqueeze(-1), inner + tolls, 0)
+                return add_tolls(inner, tolls, rows_differ(points, start, end))
         inner = self.inner.row_components(points[:, : self.inner.dim], start, end)
         departure, arrival = self.tolls(points)
         differ = rows_differ(points, start, end).unsqueeze(-1)

@@ -161,7 +161,7 @@ class _Objective(nn.Module):
             self.predict = data.predictor(model)
 
     def forward(self, batch: Tensor, factor: float) -> Tensor:
-        targets = self.targets[batch]
+        targets = self.targets.index_select(0, batch)
         if self.precision is None:
             predicted = self.predict(batch)
         else:

@@ -11,6 +11,9 @@ from torch import Tensor
 from trimetric.kernels.rows import fused
 
 
+_ANY = torch.empty(0)
+
+
 class RowNumbers:
     """Numbers the rows of a table that a batch of pairs refers to, in order of appearance.
 
@@ -48,7 +51,7 @@ class RowNumbers:
 
 def numbers_in_machine_code(pairs: Tensor) -> bool:
     """Whether `RowNumbers` is the faster way to the distinct rows of a training batch."""
-    return pairs.device.type == "cpu" and fused.applies(pairs.new_empty(0, dtype=torch.float32))
+    return pairs.is_cpu and fused.applies(_ANY)
 
 
 @fused.machine_code

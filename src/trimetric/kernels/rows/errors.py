@@ -29,10 +29,11 @@ def sum_of_squares(
 class _SumOfSquares(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, predictions: Tensor, targets: Tensor, factor: float) -> Tensor:  # type: ignore[override]
-        error = predictions - targets
+        error, total = torch.empty_like(predictions), predictions.new_empty(1)
+        _write_errors(predictions, targets, factor, error, total)
         ctx.save_for_backward(predictions, targets, error)
         ctx.factor = factor
-        return torch.dot(error, error).mul_(factor).view(1)
+        return total
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
@@ -40,3 +41,13 @@ class _SumOfSquares(torch.autograd.Function):
         if fused.needs_definition(grad):
             error = predictions - targets
         return error * (2 * ctx.factor * grad), None, None
+
+
+@fused.machine_code
+def _write_errors(predictions: Any, targets: Any, factor: Any, error: Any, total: Any) -> None:
+    found = total.dtype.type(0)
+    for i in range(len(error)):
+        own = predictions[i] - targets[i]
+        error[i] = own
+        found += own * own
+    total[0] = total.dtype.type(factor) * found

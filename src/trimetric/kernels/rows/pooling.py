@@ -48,10 +48,9 @@ class _MaxMean(torch.autograd.Function):
         if fused.needs_definition(grad):
             return fused.gradients_of_definition(_definition, (components, raw_alpha), grad)
         alpha = _logistic(raw_alpha.item())
-        out = torch.empty_like(components)
-        _write_gradients(components, alpha, highest, grad.contiguous(), out)
-        on_alpha = torch.dot(highest - mean, grad).mul_(alpha * (1 - alpha))
-        return out, on_alpha
+        out, on_alpha = torch.empty_like(components), components.new_empty(1)
+        _write_gradients(components, alpha, highest, mean, grad.contiguous(), out, on_alpha)
+        return out, on_alpha.view(())
 
 
 def _logistic(raw: float) -> float:
@@ -74,10 +73,12 @@ def _write_pooled(components: Any, alpha: Any, highest: Any, mean: Any, out: Any
 
 
 @fused.machine_code
-def _write_gradients(components: Any, alpha: Any, highest: Any, grad: Any, out: Any) -> None:
+def _write_gradients(
+    components: Any, alpha: Any, highest: Any, mean: Any, grad: Any, out: Any, on_alpha: Any
+) -> None:
     n, k = components.shape
     kind = components.dtype.type
-    to_max, to_each = kind(alpha), kind((1 - alpha) / k)
+    to_max, to_each, total = kind(alpha), kind((1 - alpha) / k), kind(0)
     for i in range(n):
         row, to, top = components[i], out[i], highest[i]
         equal = 0
@@ -86,3 +87,5 @@ def _write_gradients(components: Any, alpha: Any, highest: Any, grad: Any, out: 
         share, base = to_max * grad[i] / kind(max(equal, 1)), to_each * grad[i]
         for c in range(k):
             to[c] = base + share if row[c] == top else base
+        total += (top - mean[i]) * grad[i]
+    on_alpha[0] = total * kind(alpha * (1 - alpha))

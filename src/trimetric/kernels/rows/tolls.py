@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -40,6 +40,25 @@ def differences_and_tolls(
     if not fused.applies(points):
         return None
     return _DifferencesAndTolls.apply(points, start, end, seen, shared, softplus)  # type: ignore[return-value]
+
+
+def add_tolls(
+    components: Float[Tensor, "pairs k"], tolls: Float[Tensor, "pairs t"], differ: Bool[Tensor, " pairs"]
+) -> Float[Tensor, "pairs k"]:
+    """Add tolls to the components of pairs whose ends differ; those of the others are 0.
+
+    Args:
+        components: a row per pair.
+        tolls: one for all components of a pair, or one for each.
+        differ: whether the ends of a pair differ.
+    """
+    if fused.applies(components, tolls) and tolls.shape[1] in (1, components.shape[1]):
+        return _AddTolls.apply(components, tolls, differ)  # type: ignore[return-value]
+    return _sums(components, tolls, differ)
+
+
+def _sums(components: Tensor, tolls: Tensor, differ: Tensor) -> Tensor:
+    return torch.where(differ.unsqueeze(-1), components + tolls, 0)
 
 
 def _definition(
@@ -80,6 +99,61 @@ class _DifferencesAndTolls(torch.autograd.Function):
         on_difference, on_total = on_difference.contiguous(), on_total.contiguous()
         _add(points.contiguous(), start, end, arrival, softplus, on_difference, on_total, out)
         return out, None, None, None, None, None
+
+
+class _AddTolls(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, components: Tensor, tolls: Tensor, differ: Tensor) -> Tensor:  # type: ignore[override]
+        out = torch.empty_like(components, memory_format=torch.contiguous_format)
+        _write_sums(components.contiguous(), tolls.contiguous(), differ, out)
+        ctx.save_for_backward(components, tolls, differ)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        components, tolls, differ = ctx.saved_tensors
+        if fused.needs_definition(grad):
+            return fused.gradients_of_definition(_sums, (components, tolls, differ), grad)
+        on_components, on_tolls = torch.empty_like(grad, memory_format=torch.contiguous_format), torch.empty_like(tolls)
+        _write_shares(grad.contiguous(), differ, on_components, on_tolls)
+        return on_components, on_tolls, None
+
+
+@fused.machine_code
+def _write_sums(components: Any, tolls: Any, differ: Any, out: Any) -> None:
+    n, k = out.shape
+    zero, shared = out.dtype.type(0), tolls.shape[1] == 1
+    for p in range(n):
+        row, to = components[p], out[p]
+        if not differ[p]:
+            to[:] = zero
+        elif shared:
+            toll = tolls[p, 0]
+            for c in range(k):
+                to[c] = row[c] + toll
+        else:
+            own = tolls[p]
+            for c in range(k):
+                to[c] = row[c] + own[c]
+
+
+@fused.machine_code
+def _write_shares(grad: Any, differ: Any, on_components: Any, on_tolls: Any) -> None:
+    n, k = grad.shape
+    zero, shared = grad.dtype.type(0), on_tolls.shape[1] == 1
+    for p in range(n):
+        row, to = grad[p], on_components[p]
+        total = zero
+        if differ[p]:
+            for c in range(k):
+                to[c] = row[c]
+                total += row[c]
+        else:
+            to[:] = zero
+        if shared:
+            on_tolls[p, 0] = total
+        else:
+            on_tolls[p] = to
 
 
 @fused.machine_code
