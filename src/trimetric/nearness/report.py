@@ -124,14 +124,14 @@ def _text(result: NearestMetric, numbers: dict[str, Any]) -> str:
         + (f" ({result.undetermined:,} of them without any path)" if result.undetermined else ""),
         f"before: {numbers['broken_before']:,} ordered triples broke the triangle inequality, "
         f"by up to {numbers['violation_before']:.4g}",
-        "after: none, in floating point",
+        "after: none, in whole numbers" if result.matrix.dtype.kind == "i" else "after: none, in floating point",
         f"changed: {numbers['changed']:,} distances ({100 * numbers['changed'] / known:.1f} %), "
         f"{_moved('raised', numbers['raised'], numbers['largest_rise'])}, "
         f"{_moved('lowered', numbers['lowered'], numbers['largest_fall'])}; "
         f"mean change {numbers['mean_change']:.4g}",
         f"J = ||X - D|| / ||D|| = {result.distortion:.6g} (squared: {result.distortion_squared:.6g}), "
         + (
-            "the nearest metric that is nowhere larger"
+            f"the nearest metric {'of whole numbers ' if result.matrix.dtype.kind == 'i' else ''}that is nowhere larger"
             if result.method == "decrease-only"
             else f"relative duality gap {result.gap:.2g}"
         ),
