@@ -1,5 +1,8 @@
 # The public names of `trimetric.routing`, each listed once.  `__init__.py` imports them from here on first use.
 
+from .auditing import BrokenTriangle as BrokenTriangle
+from .auditing import MatrixAudit as MatrixAudit
+from .auditing import audit_matrix as audit_matrix
 from .edge_snapping import snap_to_edges as snap_to_edges
 from .matrices import TravelMatrix as TravelMatrix
 from .matrices import reach as reach
