@@ -25,6 +25,7 @@ COMMANDS = {
     "embed": "write the points of objects",
     "index build": "build an index that finds nearest objects without comparing with all",
     "export": "export a model to ONNX or torch.export",
+    "matrix": "compute travel times and lengths between places on a road map",
     "repair": "find the nearest matrix that keeps the triangle inequality",
     "metrize": "turn a model or scores into a distance that keeps the triangle inequality",
     "values fit": "learn how far goals are, from logged transitions",
