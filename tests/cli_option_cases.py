@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,12 @@ MODES: dict[str, dict[str, list[str]]] = {
         "features": ["map.safetensors", "-o", "out/p.csv", "--features", "objects.csv"],
     },
     "index build": {"": ["map.safetensors", "-o", "out/m.index"]},
-    "audit": {"objects": ["map.safetensors"], "random": ["map.safetensors", "--random", "--points", "9"]},
+    "audit": {
+        "objects": ["map.safetensors"],
+        "random": ["map.safetensors", "--random", "--points", "9"],
+        "matrix": ["broken.csv"],
+        "costs": ["costs.json"],
+    },
     "info": {"": ["map.safetensors"]},
     "export": {"": ["map.safetensors", "-o", "out/m.pt2"]},
     "matrix": {
@@ -86,6 +92,7 @@ VALUES: dict[str, str] = {
     "--bytes-per-node": "32",
     "--cache": "out/cache",
     "--concave-units": "2",
+    "--cost": "distance",
     "--dask": "tcp://127.0.0.1:9",
     "--dataset": "out/other.npz",
     "--device": "abacus",
@@ -234,6 +241,7 @@ def write_inputs() -> None:
     broken = random.uniform(1, 9, size=(12, 12)) * (1 - np.eye(12))
     np.savetxt("broken.csv", broken, delimiter=",")
     np.savetxt("even.csv", broken + broken.T, delimiter=",")
+    Path("costs.json").write_text(json.dumps({"durations": broken.tolist(), "distances": broken.T.tolist()}))
     broken[0, 1] = np.nan
     np.savetxt("gaps.csv", broken, delimiter=",")
     for file, factor in {"objects.csv": 1, "others.csv": 3}.items():

@@ -73,7 +73,7 @@ class Routing(Experiment[Cell]):
         shown["mean distance"] = ",.0f"
         broken = Table(
             label="table_routing_broken",
-            title="Ordered pairs with a shorter detour, and by how much",
+            title="Ordered pairs with a shorter way through other places, and by how much",
             columns=[Column(name, better=None, format=form) for name, form in shown.items()],
             rows=names,
             cells={

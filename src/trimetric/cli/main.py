@@ -20,7 +20,7 @@ COMMANDS = {
     "example": "write a small city with one-way streets to try the other commands on",
     "fit": "learn a distance from pairs, a matrix or a graph",
     "predict": "predict distances between objects, and find the nearest ones",
-    "audit": "measure whether a model keeps what it promises",
+    "audit": "measure whether a model or a matrix keeps the triangle inequality",
     "info": "show what is in a model file",
     "embed": "write the points of objects",
     "index build": "build an index that finds nearest objects without comparing with all",

@@ -142,7 +142,9 @@ class Matrix:
         try:
             return read_places(file, roads, id_column=self.id_column, limit=self.max_snap)
         except InputError as error:
-            raise InputError(f"{option}: {error}; see --max-snap" if "within" in str(error) else f"{option}: {error}") from None
+            raise InputError(
+                f"{option}: {error}; see --max-snap" if "within" in str(error) else f"{option}: {error}"
+            ) from None
 
     @contextmanager
     def _cluster(self) -> Iterator[Any]:

@@ -43,7 +43,8 @@ class Repair:
     """
 
     matrix: Annotated[Positional[Path], arg(metavar="MATRIX")]
-    """distances from row to column: .csv, .tsv, .txt, .npy, .npz, or TSPLIB's .atsp and .tsp"""
+    """distances from row to column: .csv, .tsv, .txt, .npy, .npz, .parquet, .json (OSRM, VROOM, OR-Tools), or .atsp,
+    .tsp, .vrp of TSPLIB and VRPLIB"""
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
     """the matrix to write: .npy, .npz, .csv, .tsv or .txt"""
     overwrite: bool = False

@@ -176,7 +176,7 @@ def repair_picture(result: NearestMetric, D: Any) -> Figure:  # noqa: N803
         ("after - before", change, "RdBu_r", -reach, reach),
     )
     for ax, (title, matrix, colors, low, high) in zip(axes, panels, strict=False):
-        image = ax.imshow(_shrunk(matrix), cmap=colors, vmin=low, vmax=high, interpolation="nearest")
+        image = ax.imshow(shrink(matrix), cmap=colors, vmin=low, vmax=high, interpolation="nearest")
         ax.set(title=title, xticks=[], yticks=[])
         figure.colorbar(image, ax=ax, shrink=0.8)
     changes = change[known]
@@ -198,7 +198,12 @@ def save_picture(result: NearestMetric, D: Any, path: Path | str) -> None:  # no
         repair_picture(result, D).savefig(stream, dpi=130, format=Path(path).suffix[1:] or "png")
 
 
-def _shrunk(matrix: np.ndarray) -> np.ndarray:
+def shrink(matrix: np.ndarray) -> np.ndarray:
+    """Make a matrix small enough to draw: the largest entry of each block.
+
+    Args:
+        matrix: square; NaN entries are left out.
+    """
     step = -(-len(matrix) // CELLS)
     if step == 1:
         return matrix

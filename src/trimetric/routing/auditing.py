@@ -52,8 +52,8 @@ class MatrixAudit:
         pairs: ordered pairs whose distance is known.
         missing: ordered pairs whose distance is not known.
         exact: whether every triangle inequality holds without a tolerance.
-        broken_pairs: pairs with a shorter detour through one other object, by more than rounding: a billionth of the
-            largest distance.
+        broken_pairs: pairs with a shorter way through other objects, by more than rounding: a billionth of the largest
+            distance.
         broken_triples: ordered triples that break the triangle inequality.
         worst_excess: how much longer a distance is than the shortest path between its objects, at most.
         worst: the triangles with the largest excess of one detour, at most one per pair.
@@ -97,7 +97,8 @@ class MatrixAudit:
             how = "without a tolerance" if self.exact else "up to rounding"
             return "\n".join([*lines, f"every triangle inequality holds, {how}"])
         lines += [
-            f"broken: {self.broken_pairs:,} pairs ({share:.1%}) have a shorter detour, {self.broken_triples:,} triples",
+            f"broken: {self.broken_pairs:,} pairs ({share:.1%}) have a shorter way through others, "
+            f"{self.broken_triples:,} triples",
             f"worst: a distance is {self.worst_excess:.6g} longer than the shortest path between its objects",
             *(f"  {triangle}" for triangle in self.worst),
             f"decrease-only (shortest paths) changes J = {self.closure_change:.3g} of the matrix",
@@ -128,7 +129,7 @@ def audit_matrix(
     Examples:
         >>> print(audit_matrix([[0, 1, 5], [1, 0, 1], [5, 1, 0]], nearest=True))
         3 objects, 6 distances; directions differ by up to 0
-        broken: 2 pairs (33.3%) have a shorter detour, 2 triples
+        broken: 2 pairs (33.3%) have a shorter way through others, 2 triples
         worst: a distance is 3 longer than the shortest path between its objects
           from 0 to 2 is 5, but 2 through 1
           from 2 to 0 is 5, but 2 through 1
@@ -147,12 +148,12 @@ def audit_matrix(
     known = ~unknown & ~np.eye(n, dtype=bool)
     middles = np.where(known, middles, -1)
     excess = np.where(middles >= 0, far - product, 0.0)
-    broken = int((middles >= 0).sum())
     paths = closure(far)
     both = known & known.T
     with np.errstate(invalid="ignore"):
         asymmetry = float(np.where(both, np.abs(given - given.T), 0.0).max(initial=0.0))
         over = np.where(known, far - paths, 0.0)
+    broken = int((over > rounding).sum())
     norm = float(np.sqrt((given[known] ** 2).sum()))
     best = nearest_metric(given, missing="nan", max_seconds=max_seconds) if nearest and known.any() else None
     return MatrixAudit(
