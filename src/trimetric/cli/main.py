@@ -27,6 +27,7 @@ COMMANDS = {
     "export": "export a model to ONNX or torch.export",
     "repair": "find the nearest matrix that keeps the triangle inequality",
     "metrize": "turn a model or scores into a distance that keeps the triangle inequality",
+    "serve": "answer travel times over HTTP, in OSRM's format, with a map page",
     "values fit": "learn how far goals are, from logged transitions",
     "values plan": "walk to goals by what was learned",
 }
