@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 import trimetric as tm
-from trimetric.axioms import NOTHING, Measured
+from trimetric._audit.axioms import NOTHING, Measured
 from trimetric.cli import main
 from trimetric.nearness import closure, is_metric, min_plus, violations
 

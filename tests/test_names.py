@@ -29,7 +29,9 @@ def test_every_name_is_there_and_nothing_else() -> None:
         from trimetric import Nothing  # type: ignore[attr-defined]  # noqa: F401
 
 
-@pytest.mark.parametrize("name", ["distances", "graphs", "models", "nearness", "norms", "rl", "search", "training"])
+@pytest.mark.parametrize(
+    "name", ["distances", "graphs", "models", "nearness", "norms", "rl", "routing", "search", "training"]
+)
 def test_packages_show_what_is_theirs(name: str) -> None:
     package = import_module(f"trimetric.{name}")
     for shown in dir(package):

@@ -4,11 +4,12 @@ from . import graphs as graphs
 from . import integrations as integrations
 from . import nearness as nearness
 from . import rl as rl
+from . import routing as routing
 from . import search as search
 from ._audit import Audit as Audit
 from ._audit import audit as audit
+from ._audit.axioms import Axioms as Axioms
 from ._support.described import Described as Described
-from .axioms import Axioms as Axioms
 from .distances import BandMetric as BandMetric
 from .distances import Calibrated as Calibrated
 from .distances import ConvexNetwork as ConvexNetwork

@@ -11,9 +11,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from trimetric._audit.axioms import NOTHING, Measured
 from trimetric._audit.report import Audit as Audit
 from trimetric._support import checks
-from trimetric.axioms import NOTHING, Measured
 from trimetric.distances import Distance, ObjectDistance
 from trimetric.distances.all_pairs import DistanceFunction, all_pairs, checked_distance
 from trimetric.norms import Norm

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, get_args
 
-from trimetric.axioms import Axioms
-from trimetric.axioms import Measured as Measured
+from trimetric._audit.axioms import Axioms
+from trimetric._audit.axioms import Measured as Measured
 
 
 @dataclass(frozen=True, kw_only=True)

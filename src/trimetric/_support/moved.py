@@ -18,6 +18,7 @@ MOVED: dict[str, str] = {
     "trimetric.architecture": "trimetric._support.described",
     "trimetric.atomic": "trimetric._support.atomic",
     "trimetric.audit_report": "trimetric._audit.report",
+    "trimetric.axioms": "trimetric._audit.axioms",
     "trimetric.bootstrap": "trimetric.training.teachers",
     "trimetric.checkpoint": "trimetric._support.tensor_files",
     "trimetric.checks": "trimetric._support.checks",

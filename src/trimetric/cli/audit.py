@@ -8,7 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from trimetric.axioms import Measured
+from trimetric._audit.axioms import Measured
 from trimetric.cli.effects import no_effect
 from trimetric.cli.general import SeededComputing, unless_given
 from trimetric.files.errors import InputError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trimetric.axioms import NOTHING
+from trimetric._audit.axioms import NOTHING
 from trimetric.models.model import Model
 
 

@@ -8,9 +8,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from trimetric._audit.axioms import Axioms
 from trimetric._support import checks
 from trimetric._support.described import Described
-from trimetric.axioms import Axioms
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.kernels.pairs import PairKernel
 from trimetric.norms.pooled import Pooled

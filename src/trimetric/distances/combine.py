@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from trimetric._audit.axioms import NOTHING, combined_axioms
 from trimetric._support import checks
-from trimetric.axioms import NOTHING, combined_axioms
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
 from trimetric.distances.transformed import TransformedDistance

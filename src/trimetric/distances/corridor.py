@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from trimetric._audit.axioms import Axioms
 from trimetric._support import checks
-from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
 from trimetric.distances.norm_induced import as_distance
 from trimetric.distances.projected_clamp import projected_clamp

@@ -10,8 +10,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from trimetric._audit.axioms import NOTHING, Axioms
 from trimetric._support import checks
-from trimetric.axioms import NOTHING, Axioms
 from trimetric.distances.base import Distance
 
 PairedFunction = Callable[[Tensor, Tensor], Any]

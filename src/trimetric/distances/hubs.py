@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from trimetric._audit.axioms import Axioms
 from trimetric._support import checks
-from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
 from trimetric.kernels.equal_rows import row_keys, zero_at_equal_rows
 from trimetric.kernels.pairs import PairKernel, Projection

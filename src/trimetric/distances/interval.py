@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from trimetric.axioms import Axioms
+from trimetric._audit.axioms import Axioms
 from trimetric.distances.base import Distance
 from trimetric.distances.groups import Groups
 from trimetric.kernels.fused import FusedPairs

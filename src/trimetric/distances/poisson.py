@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from trimetric._audit.axioms import Axioms
 from trimetric._support import checks
-from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
 from trimetric.distances.groups import Groups
 from trimetric.kernels.poisson import log_probability_not_larger

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from trimetric._audit.axioms import Axioms
 from trimetric._support import checks
-from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance
 from trimetric.kernels.close_pairs import recompute_close_pairs
 from trimetric.kernels.pairs import PairKernel, Projection

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from trimetric._audit.axioms import Axioms
 from trimetric._support import checks
-from trimetric.axioms import Axioms
 from trimetric.distances.base import Distance, ObjectDistance
 from trimetric.distances.batching import OBJECTS_AT_ONCE, distinct_rows, in_chunks
 from trimetric.distances.encoder_inputs import explain_unreadable

@@ -12,8 +12,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from trimetric._audit.axioms import NOTHING
 from trimetric._support import checks
-from trimetric.axioms import NOTHING
 from trimetric.distances.base import Distance
 from trimetric.norms.activations import make_activation
 from trimetric.norms.deep import NonNegativeLinear

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,50 +76,87 @@ def snap(nodes: ArrayLike, places: ArrayLike, *, max_metres: float = MAX_SNAP) -
     """
     if not max_metres >= 0:
         raise ValueError(f"max_metres: expected a number >= 0, got {max_metres}")
-    known, wanted = _pairs_of_numbers("nodes", nodes), _pairs_of_numbers("places", places)
+    known, wanted = pairs_of_numbers("nodes", nodes), pairs_of_numbers("places", places)
     if not len(known):
         raise ValueError("nodes: expected at least one, got none")
-    if not _in_degrees(known).all():
-        raise ValueError(f"nodes: expected degrees, got {known[~_in_degrees(known)][0].tolist()}")
+    if not valid_degrees(known).all():
+        raise ValueError(f"nodes: expected degrees, got {known[~valid_degrees(known)][0].tolist()}")
 
     from scipy.spatial import KDTree
 
     # On the sphere, straight lines order nodes like great circles do, also across the date line and at the poles.
-    tree = KDTree(_on_the_sphere(known))
+    tree = KDTree(on_the_sphere(known))
 
     def nearest(points: NDArray[np.float64]) -> Snapped:
-        straight, rows = tree.query(_on_the_sphere(points))
+        straight, rows = tree.query(on_the_sphere(points))
         arc = 2 * EARTH_RADIUS * np.arcsin(np.clip(np.asarray(straight) / 2, 0, 1))
         return Snapped(np.asarray(rows, np.int64), arc)
 
-    sound = _in_degrees(wanted)
+    sound = valid_degrees(wanted)
     found = nearest(np.where(sound[:, None], wanted, 0.0))
     bad = ~sound | ~(found.metres <= max_metres)
-    if not bad.any():
-        return found
-    row = int(bad.argmax())
-    lon, lat = wanted[row].tolist()
-    away = f", {_distance(found.metres[row])} from the nearest node" if sound[row] else ", which are no degrees"
-    swapped = wanted[row : row + 1, ::-1]
+    if bad.any():
+        raise off_the_map(wanted, int(bad.argmax()), lambda points: nearest(points).metres, max_metres, noun="node")
+    return found
+
+
+def off_the_map(
+    places: NDArray[np.float64],
+    row: int,
+    meters: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    limit: float,
+    *,
+    noun: str,
+) -> OffTheMapError:
+    """Make the error about a place that is no place of the map; it says so where longitude and latitude are swapped.
+
+    Args:
+        places: `(places, 2)` all places that were asked for.
+        row: the one that is wrong.
+        meters: measures how far places are from the map.
+        limit: how far they may be.
+        noun: what of the map is the nearest, such as "node".
+    """
+    place, swapped = places[row : row + 1], places[row : row + 1, ::-1]
+    lon, lat = place[0].tolist()
+    away = ", which are no degrees"
+    if valid_degrees(place).all():
+        away = f", {_distance(meters(place)[0])} from the nearest {noun}"
     hint = ""
-    if _in_degrees(swapped).all() and nearest(swapped).metres[0] <= max_metres:
-        hint = f"; swapped, they are {_distance(nearest(swapped).metres[0])} from it"
-    within = f"within {_distance(max_metres)} of the map" if np.isfinite(max_metres) else "in degrees"
-    raise OffTheMapError(row, f"expected a longitude and latitude {within}, got {lon:g}, {lat:g}{away}{hint}")
+    if valid_degrees(swapped).all() and meters(swapped)[0] <= limit:
+        hint = f"; swapped, they are {_distance(meters(swapped)[0])} from it"
+    within = f"within {_distance(limit)} of the map" if np.isfinite(limit) else "in degrees"
+    return OffTheMapError(row, f"expected a longitude and latitude {within}, got {lon:g}, {lat:g}{away}{hint}")
 
 
-def _pairs_of_numbers(name: str, given: ArrayLike) -> NDArray[np.float64]:
+def pairs_of_numbers(name: str, given: ArrayLike) -> NDArray[np.float64]:
+    """Check that an argument has rows of longitude and latitude.
+
+    Args:
+        name: the argument.
+        given: what came.
+    """
     array = np.asarray(given, np.float64)
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"{name}: expected rows of longitude and latitude, shape (n, 2), got shape {array.shape}")
     return array
 
 
-def _in_degrees(places: NDArray[np.float64]) -> NDArray[np.bool_]:
+def valid_degrees(places: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether rows are longitudes from -180 to 180 and latitudes from -90 to 90.
+
+    Args:
+        places: `(places, 2)` numbers.
+    """
     return (np.abs(places[:, 0]) <= 180) & (np.abs(places[:, 1]) <= 90)
 
 
-def _on_the_sphere(places: NDArray[np.float64]) -> NDArray[np.float64]:
+def on_the_sphere(places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn degrees into points of the unit sphere.
+
+    Args:
+        places: `(places, 2)` longitude and latitude.
+    """
     lon, lat = np.radians(places).T
     return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
 

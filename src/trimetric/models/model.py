@@ -12,10 +12,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from trimetric._audit.axioms import Axioms
 from trimetric._support import checks
 from trimetric._support.described import describe
 from trimetric._support.tensor_files import CheckpointError, write_file
-from trimetric.axioms import Axioms
 from trimetric.distances import ObjectDistance
 from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from trimetric._audit.axioms import combined_axioms
 from trimetric._support import checks
-from trimetric.axioms import combined_axioms
 from trimetric.kernels.pairs import LinearSplit, PairKernel
 from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm

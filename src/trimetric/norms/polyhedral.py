@@ -8,7 +8,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from trimetric.axioms import Axioms
+from trimetric._audit.axioms import Axioms
 from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.pairs import LinearSplit, PairKernel
 from trimetric.kernels.scratch import Scratch

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from trimetric._audit.axioms import Axioms
 from trimetric._support import checks
 from trimetric._support.described import Described
-from trimetric.axioms import Axioms
 from trimetric.kernels.pairs import PairKernel, Projection
 from trimetric.norms.activations import PoolName, make_pool
 

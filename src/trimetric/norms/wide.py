@@ -10,8 +10,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from trimetric._audit.axioms import Axioms
 from trimetric._support import checks
-from trimetric.axioms import Axioms
 from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.pairs import LinearSplit, PairKernel, Projection
 from trimetric.kernels.projections import add_product, euclidean_pairs, rectified_pairs, with_squares

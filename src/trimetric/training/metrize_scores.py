@@ -12,9 +12,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from trimetric._audit import Audit, audit
+from trimetric._audit.axioms import Measured
 from trimetric._support import checks
 from trimetric._support.progress import Shown
-from trimetric.axioms import Measured
 from trimetric.distances import Siamese
 from trimetric.distances.all_pairs import all_pairs
 from trimetric.training.config import TrainingConfig

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -50,20 +51,58 @@ def read_osm(
         InputError: where the file cannot be read or has no roads.
     """
     checks.one_of("weight", weight, ("length", "time"))
-    found = _ways(check_exists(Path(file)))
+    arcs = _read_arcs(Path(file))
+    return _graph(Path(file), arcs, arcs.meters if weight == "length" else arcs.seconds, symmetrize, largest=largest)
+
+
+def read_osm_costs(file: Path | str, *, symmetrize: bool = False) -> tuple[Graph, NDArray[np.float64]]:
+    """Read the roads that cars may use with both of their costs, see `read_osm`.
+
+    Args:
+        file: an extract.
+        symmetrize: whether every street goes both ways.
+
+    Returns:
+        The largest strongly connected part of the map, weighted by seconds, and the meters of each of its arcs.
+    """
+    arcs = _read_arcs(Path(file))
+    timed = _graph(Path(file), arcs, arcs.seconds, symmetrize, largest=True)
+    measured = _graph(Path(file), arcs, arcs.meters, symmetrize, largest=True)  # same nodes and arcs, in the same order
+    return timed, measured.weights
+
+
+@dataclass(frozen=True, eq=False)
+class _Arcs:
+    """The arcs of a file, by numbers of nodes."""
+
+    names: NDArray[np.int64]
+    coordinates: NDArray[np.float64]
+    tails: NDArray[np.int64]
+    heads: NDArray[np.int64]
+    meters: NDArray[np.float64]
+    seconds: NDArray[np.float64]
+
+
+def _read_arcs(file: Path) -> _Arcs:
+    found = _ways(check_exists(file))
     if not len(found["arcs"]):
         raise InputError(f"{file}: expected ways with the tag highway that cars may use, got none")
     order = found["nodes"].argsort()
     names, coordinates = found["nodes"][order], found["places"][order]
     tails, heads = names.searchsorted(found["arcs"][:, 0]), names.searchsorted(found["arcs"][:, 1])
-    weights = ground_meters(coordinates[tails], coordinates[heads])
-    if weight == "time":
-        weights /= found["speeds"] / 3.6
-    weights = np.maximum(np.rint(weights * RESOLUTION), 1) / RESOLUTION
+    meters = ground_meters(coordinates[tails], coordinates[heads])
+    seconds = meters / (found["speeds"] / 3.6)
+    return _Arcs(names, coordinates, tails, heads, _whole(meters), _whole(seconds))
+
+
+def _whole(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.maximum(np.rint(costs * RESOLUTION), 1) / RESOLUTION
+
+
+def _graph(file: Path, arcs: _Arcs, weights: NDArray[np.float64], symmetrize: bool, *, largest: bool) -> Graph:
+    kept = {"coordinates": arcs.coordinates, "names": arcs.names}
     try:
-        graph = Graph.from_arcs(
-            len(names), tails, heads, weights, directed=not symmetrize, coordinates=coordinates, names=names
-        )
+        graph = Graph.from_arcs(len(arcs.names), arcs.tails, arcs.heads, weights, directed=not symmetrize, **kept)
         return graph.connected(largest=largest)
     except ValueError as error:
         raise InputError(f"{file}: {error}") from None

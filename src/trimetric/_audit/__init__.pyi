@@ -1,0 +1,2 @@
+from .measure import audit as audit
+from .report import Audit as Audit
