@@ -27,7 +27,7 @@ class NearestStreets:
         >>> graph = Graph.from_arcs(3, [0, 1, 2], [1, 2, 0], [60.0, 50.0, 80.0], directed=True, coordinates=corners)
         >>> nodes, _, meters = NearestStreets(RoadMap.of_graph(graph)).nearest(np.array([-8.0001, 41.005]), 2)
         >>> nodes.tolist(), meters.round().tolist()
-        ([[0, 1], [0, 2]], [8.0, 343.0])
+        ([[0, 1], [0, 2]], [8.0, 342.0])
     """
 
     def __init__(self, roads: RoadMap) -> None:

@@ -200,7 +200,7 @@ def count_broken(matrix: Floats, deadline: Deadline) -> dict[str, Any]:
     Examples:
         >>> found = count_broken(np.array([[0.0, 5.0, 1.0], [5.0, 0.0, 2.0], [9.0, 2.0, 0.0]]), Deadline(60.0))
         >>> found["broken_pairs"], found["worst"]
-        (3, {'from': 0, 'via': 2, 'to': 1, 'direct': 5.0, 'detour': 3.0})
+        (2, {'from': 0, 'via': 2, 'to': 1, 'direct': 5.0, 'detour': 3.0})
     """
     n = len(matrix)
     direct = matrix.copy()

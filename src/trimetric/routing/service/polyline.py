@@ -21,7 +21,7 @@ def encode_polyline(places: NDArray[np.float64], *, decimals: int = 5) -> str:
 
     Examples:
         >>> encode_polyline(np.array([[-8.61, 41.15], [-8.6, 41.16]]))
-        'wjdzFn~us@o}@o}@'
+        'obdzFnsps@o}@o}@'
     """
     units = np.rint(np.asarray(places, np.float64)[:, ::-1] * 10.0**decimals).astype(np.int64)
     steps = np.diff(units, axis=0, prepend=np.zeros((1, 2), np.int64)).ravel()
@@ -49,7 +49,7 @@ def decode_polyline(text: str, *, decimals: int = 5) -> NDArray[np.float64]:
         ValueError: if the text ends within a number, has an odd count of them, or a character that codes nothing.
 
     Examples:
-        >>> decode_polyline("wjdzFn~us@o}@o}@").tolist()
+        >>> decode_polyline("obdzFnsps@o}@o}@").tolist()
         [[-8.61, 41.15], [-8.6, 41.16]]
     """
     numbers: list[int] = []
