@@ -10,6 +10,7 @@ from tyro.conf import Positional, arg
 
 from trimetric.cli.effects import Effects, Only, in_options
 from trimetric.cli.general import General, unless_given
+from trimetric.cli.process import flush
 from trimetric.files.errors import InputError, check_inputs
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class Serve:
         self.general.answer(address=where, workers=workers, **self._settings(service))
         if sock is None:
             return 0
+        flush()  # whoever waits for the address must not wait for the end
         from trimetric.routing.service.app import make_app
 
         if host not in ("127.0.0.1", "::1"):

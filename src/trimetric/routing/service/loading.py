@@ -74,7 +74,7 @@ def load_service(
                 raise ValueError(f"model: expected one of the {wants} that routes minimize, got one of the {learns}")
             engines.append(learned)
     service = Service(
-        title=file.name.split(".")[0].replace("_", " "),
+        title=title_of(file),
         engines=tuple(engines),
         graph=graph,
         limits=limits or Limits(),
@@ -84,6 +84,20 @@ def load_service(
     )
     service.prepare()
     return service
+
+
+def title_of(file: Path) -> str:
+    """Make a title of the name of a file.
+
+    Args:
+        file: a map or a model.
+
+    Examples:
+        >>> title_of(Path("maps/porto_portugal.osm.pbf"))
+        'Porto Portugal'
+    """
+    words = file.name.split(".")[0].replace("_", " ").strip() or file.name
+    return words.title() if words.islower() else words
 
 
 def rows_of_nodes(model: Model, graph: Graph) -> np.ndarray:

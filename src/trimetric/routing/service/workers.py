@@ -10,10 +10,13 @@ import socket
 import sys
 import time
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trimetric.routing.service.counters import Counters
 from trimetric.routing.service.limits import Limits
+
+if TYPE_CHECKING:
+    import uvicorn
 
 GRACE = 10
 """seconds that open requests have to finish after the service is told to stop"""
@@ -50,12 +53,11 @@ def listen(host: str, port: int) -> socket.socket:
     return found
 
 
-def serve(app: Any, sock: socket.socket, limits: Limits) -> None:
-    """Answer requests in this process until SIGTERM or SIGINT; then finish those that are open.
+def make_server(app: Any, limits: Limits) -> uvicorn.Server:
+    """Make the server of one process: `run(sockets=[sock])` answers requests until SIGTERM or SIGINT.
 
     Args:
-        app: of FastAPI.
-        sock: what `listen` returned.
+        app: from `make_app`.
         limits: of a request.
     """
     import uvicorn
@@ -75,7 +77,7 @@ def serve(app: Any, sock: socket.socket, limits: Limits) -> None:
         timeout_keep_alive=max(1, round(limits.arrival_seconds)),
         timeout_graceful_shutdown=GRACE,
     )
-    uvicorn.Server(config).run(sockets=[sock])
+    return uvicorn.Server(config)
 
 
 def serve_by_workers(app: Any, sock: socket.socket, limits: Limits, counters: Counters) -> int:
@@ -130,7 +132,7 @@ def _fork(worker: int, app: Any, sock: socket.socket, limits: Limits, counters: 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, _exit)  # before uvicorn handles it, and after, as it raises the signal again
         counters.started(worker)
-        serve(app, sock, limits)
+        make_server(app, limits).run(sockets=[sock])
         code = 0
     except BaseException as error:  # whatever it is, the worker must not go on as a copy of the parent
         print(f"worker {worker}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)

@@ -1,5 +1,5 @@
 // Roads, or nodes without roads, by a plain canvas, where there is no WebGL 2. Edges are sorted into cells, so that
-// only those in view are drawn, and while the map moves the last picture is moved instead.
+// only those in view are drawn.
 
 const CELLS = 64;
 
@@ -44,6 +44,7 @@ export function makeCanvas(canvas, map) {
       costs = given;
       bands = wanted;
     },
+    finish() {},
     draw(view, theme) {
       context.fillStyle = css(theme.background);
       context.fillRect(0, 0, canvas.width, canvas.height);

@@ -5,7 +5,7 @@ import { background, costBands, errorBands, plainColor } from "/page/colors.js";
 import { makeCanvas } from "/page/canvas.js";
 import { drawOverlay } from "/page/overlay.js";
 import { View } from "/page/view.js";
-import { makeWebgl } from "/page/webgl.js";
+import { hasCard, makeWebgl } from "/page/webgl.js";
 
 const $ = (id) => document.getElementById(id);
 const state = { points: [], routes: {}, fields: {}, bands: null, asked: 0, show: "exact" };
@@ -26,13 +26,47 @@ export function amount(value, cost) {
   return seconds < 600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${minutes} min`;
 }
 
+// A renderer that needs more than a few frames for a picture is asked for one when the map has come to rest; until then
+// the last picture is moved and scaled, so that fingers never wait.
+const SLOW = 40; // milliseconds per picture
+const REST = 140; // milliseconds without a change
+const MEASURED = 5; // pictures that are timed; to wait for the end of each would slow a fast renderer down
+let pictures = 0;
+let drawn = null;
+let cost = 0;
+let resting = 0;
+
+function picture() {
+  const start = performance.now();
+  roads.draw(view, { background: background(), plain: plainColor() });
+  if (cost >= SLOW || pictures++ < MEASURED) {
+    roads.finish();
+    cost = cost ? 0.5 * cost + 0.5 * (performance.now() - start) : performance.now() - start;
+  }
+  drawOverlay($("overlay"), view, state.routes, state.points);
+  drawn = { x: view.x, y: view.y, scale: view.scale };
+  for (const canvas of [$("roads"), $("overlay")]) canvas.style.transform = "";
+}
+
+function movePicture() {
+  const factor = view.scale / drawn.scale;
+  const [w, h] = view.pixels;
+  const dx = (drawn.x - view.x) * view.scale + (w / 2) * (1 - factor);
+  const dy = (drawn.y - view.y) * view.scale + (h / 2) * (1 - factor);
+  for (const canvas of [$("roads"), $("overlay")]) {
+    canvas.style.transform = `translate(${dx}px, ${dy}px) scale(${factor})`;
+  }
+}
+
 function redraw() {
-  if (frame) return;
-  frame = requestAnimationFrame(() => {
-    frame = 0;
-    roads.draw(view, { background: background(), plain: plainColor() });
-    drawOverlay($("overlay"), view, state.routes, state.points);
-  });
+  if (!frame) frame = requestAnimationFrame(() => { frame = 0; picture(); });
+}
+
+function viewChanged() {
+  if (!drawn || cost < SLOW) return redraw();
+  movePicture();
+  clearTimeout(resting);
+  resting = setTimeout(redraw, REST);
 }
 
 function resize() {
@@ -190,13 +224,15 @@ async function start() {
   map = await loadMap(about.bounds);
   $("credit").textContent = `${about.nodes.toLocaleString("en-US")} nodes`;
   state.show = about.engines[0];
-  roads = makeWebgl($("roads"), map);
+  const wanted = new URLSearchParams(location.search).get("renderer"); // "webgl" or "canvas", to try one
+  if (wanted === "webgl" || (wanted !== "canvas" && hasCard())) roads = makeWebgl($("roads"), map);
   if (!roads) roads = makeCanvas($("roads"), map);
   document.documentElement.dataset.renderer = roads.name;
-  view = new View($("stage"), map, () => view && redraw());
+  view = new View($("stage"), map, () => view && viewChanged());
   clear();
   resize();
   view.fit();
+  redraw();
   view.listen(([px, py]) => setPoint(view.toMap(px, py)));
   addEventListener("resize", resize);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);

@@ -1,4 +1,30 @@
-// Roads by WebGL 2: each edge is a thin rectangle, drawn as an instance with the values of its two ends.
+// Roads by WebGL 2: each edge is a thin rectangle, drawn as an instance with the values of its two ends. Edges are sorted
+// into rows of cells, so that only the rows and columns in view are drawn.
+
+const CELLS = 24;
+
+function sortedEdges(map) {
+  const cell = (node, side) => {
+    const part = (map.places[2 * node + side] + map.size[side] / 2) / map.size[side];
+    return Math.min(CELLS - 1, Math.max(0, Math.floor(part * CELLS)));
+  };
+  const cells = new Uint16Array(map.edges);
+  const starts = new Uint32Array(CELLS * CELLS + 1);
+  for (let i = 0; i < map.edges; i++) {
+    cells[i] = CELLS * cell(map.ends[2 * i], 1) + cell(map.ends[2 * i], 0);
+    starts[cells[i] + 1]++;
+  }
+  for (let i = 0; i < CELLS * CELLS; i++) starts[i + 1] += starts[i];
+  const next = starts.slice();
+  const order = new Uint32Array(map.edges);
+  for (let i = 0; i < map.edges; i++) order[next[cells[i]]++] = i;
+  let reach = 0; // how far an edge goes beyond its cell
+  for (let i = 0; i < map.edges; i++) {
+    const [a, b] = [2 * map.ends[2 * i], 2 * map.ends[2 * i + 1]];
+    reach = Math.max(reach, Math.abs(map.places[a] - map.places[b]), Math.abs(map.places[a + 1] - map.places[b + 1]));
+  }
+  return { order, starts, reach };
+}
 
 const VERTEX = `#version 300 es
 layout(location = 0) in vec2 corner;
@@ -54,9 +80,20 @@ function shader(gl, kind, text) {
   return made;
 }
 
+// Whether a graphics card draws. A processor that plays one needs seconds for a city, and a plain canvas a fraction.
+export function hasCard() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  if (!gl) return false;
+  const told = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
 export function makeWebgl(canvas, map) {
-  const gl = canvas.getContext("webgl2", { antialias: true, alpha: false });
-  if (!gl || !map.edges) return null;
+  if (!map.edges) return null;
+  const gl = canvas.getContext("webgl2", { antialias: true, alpha: false, preserveDrawingBuffer: true });
+  if (!gl) return null;
   const program = gl.createProgram();
   gl.attachShader(program, shader(gl, gl.VERTEX_SHADER, VERTEX));
   gl.attachShader(program, shader(gl, gl.FRAGMENT_SHADER, FRAGMENT));
@@ -76,17 +113,43 @@ export function makeWebgl(canvas, map) {
     gl.vertexAttribDivisor(index, per);
     return buffer;
   };
+  const { order, starts, reach } = sortedEdges(map);
+  const nodes = new Uint32Array(2 * map.edges);
+  const speeds = new Uint8Array(map.edges);
+  order.forEach((edge, i) => {
+    nodes[2 * i] = map.ends[2 * edge];
+    nodes[2 * i + 1] = map.ends[2 * edge + 1];
+    speeds[i] = map.speeds[edge];
+  });
   const ends = new Float32Array(4 * map.edges);
-  for (let i = 0; i < 2 * map.edges; i++) {
-    ends[2 * i] = map.places[2 * map.ends[i]];
-    ends[2 * i + 1] = map.places[2 * map.ends[i] + 1];
-  }
+  nodes.forEach((node, i) => {
+    ends[2 * i] = map.places[2 * node];
+    ends[2 * i + 1] = map.places[2 * node + 1];
+  });
   attribute(0, new Float32Array([0, -1, 0, 1, 1, -1, 1, 1]), 2, 0);
-  attribute(1, ends, 4, 1);
+  const endBuffer = attribute(1, ends, 4, 1);
   const values = new Float32Array(2 * map.edges);
   const valueBuffer = attribute(2, values, 2, 1, gl.DYNAMIC_DRAW);
-  attribute(3, new Uint8Array(map.speeds), 1, 1);
+  const speedBuffer = attribute(3, speeds, 1, 1);
   let colored = false;
+
+  // WebGL 2 cannot start at a later instance, but a buffer can be read from a later byte.
+  function drawPart(first, last) {
+    if (last <= first) return;
+    const parts = [[1, endBuffer, 4, gl.FLOAT, 16], [2, valueBuffer, 2, gl.FLOAT, 8], [3, speedBuffer, 1, gl.UNSIGNED_BYTE, 1]];
+    for (const [index, buffer, size, kind, bytes] of parts) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+      gl.vertexAttribPointer(index, size, kind, false, 0, first * bytes);
+    }
+    gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, last - first);
+  }
+
+  function cellsInView(view, side) {
+    const half = view.pixels[side] / view.scale / 2 + reach;
+    const middle = side ? view.y : view.x;
+    const cell = (place) => Math.min(CELLS - 1, Math.max(0, Math.floor((place / map.size[side] + 0.5) * CELLS)));
+    return [cell(middle - half), cell(middle + half)];
+  }
 
   return {
     name: "webgl",
@@ -94,7 +157,7 @@ export function makeWebgl(canvas, map) {
       colored = costs !== null;
       if (!colored) return;
       for (let i = 0; i < values.length; i++) {
-        const cost = costs[map.ends[i]];
+        const cost = costs[nodes[i]];
         values[i] = Number.isNaN(cost) ? 1e30 : cost;
       }
       gl.bindBuffer(gl.ARRAY_BUFFER, valueBuffer);
@@ -118,7 +181,13 @@ export function makeWebgl(canvas, map) {
       gl.uniform1f(place("minor"), view.minor);
       gl.uniform1i(place("colored"), colored ? 1 : 0);
       gl.uniform3f(place("plain"), ...theme.plain);
-      gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, map.edges);
+      const [left, right] = cellsInView(view, 0);
+      const [top, bottom] = cellsInView(view, 1);
+      if (left === 0 && right === CELLS - 1) return drawPart(starts[top * CELLS], starts[(bottom + 1) * CELLS]);
+      for (let row = top; row <= bottom; row++) drawPart(starts[row * CELLS + left], starts[row * CELLS + right + 1]);
+    },
+    finish() {
+      gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); // waits for the picture
     },
   };
 }
