@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from trimetric.routing.service.engine import Engine
 from trimetric.routing.service.options import SERVICES
 
 ERROR = {
@@ -35,7 +36,6 @@ JSON_SCHEMAS: dict[str, Any] = {
 EXAMPLES = {
     "sources": "0;1",
     "destinations": "1",
-    "radiuses": "100;unlimited",
     "annotations": "duration,distance",
     "fallback_speed": "10",
     "scale_factor": "1.5",
@@ -60,43 +60,73 @@ def described_url(name: str) -> dict[str, Any]:
     return {"parameters": found}
 
 
-def described_query(name: str) -> dict[str, Any]:
+def some_places(engine: Engine) -> list[list[float]]:
+    """Return two places of a map, for examples of requests.
+
+    Args:
+        engine: of the map.
+    """
+    if engine.places is None:
+        return [[0.0, 0.0], [0.0, 0.0]]
+    return engine.places[[0, len(engine.places) // 2]].round(6).tolist()
+
+
+def described_query(name: str, engine: Engine) -> dict[str, Any]:
     """Describe the JSON object of a service of OSRM.
 
     Args:
         name: of the service.
+        engine: of the map.
     """
-    pair = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
-    properties = {"coordinates": {"type": "array", "items": pair, "minItems": 1}}
+    low, high = [-180.0, -90.0], [180.0, 90.0]
+    if engine.places is not None:
+        low, high = engine.places.min(axis=0).tolist(), engine.places.max(axis=0).tolist()
+    numbers = [{"type": "number", "minimum": low[i], "maximum": high[i]} for i in (0, 1)]
+    pair = {"type": "array", "prefixItems": numbers, "items": False, "minItems": 2, "maxItems": 2}
+    least = 1 if name == "nearest" else 2
+    properties: dict[str, Any] = {"coordinates": {"type": "array", "items": pair, "minItems": least}}
+    if name == "nearest":
+        properties["coordinates"]["maxItems"] = 1
     properties |= {option: JSON_SCHEMAS.get(option, {}) for option in SERVICES[name]}
     return {"type": "object", "required": ["coordinates"], "properties": properties, "additionalProperties": False}
 
 
-def json_body(schema: dict[str, Any]) -> dict[str, Any]:
+def json_body(schema: dict[str, Any], example: dict[str, Any]) -> dict[str, Any]:
     """Describe the body of a request.
 
     Args:
         schema: of its JSON.
+        example: of a body.
     """
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema, "example": example}}}}
 
 
-def model_body(kind: type[BaseModel]) -> dict[str, Any]:
+def model_body(kind: type[BaseModel], engine: Engine) -> dict[str, Any]:
     """Describe the body of a request to an endpoint of this service.
 
     Args:
         kind: what the body must be.
+        engine: of the map.
     """
-    return json_body(kind.model_json_schema())
+    places = some_places(engine)
+    example = {name: places for name in ("sources", "places", "candidates") if name in kind.model_fields}
+    return json_body(kind.model_json_schema(), example)
 
 
-def field_query() -> dict[str, Any]:
-    """Describe the query of `/field`."""
+def field_query(engine: Engine) -> dict[str, Any]:
+    """Describe the query of `/field`.
+
+    Args:
+        engine: of the map.
+    """
     number = {"type": "number"}
+    lon, lat = some_places(engine)[0]
+    examples = {"lon": lon, "lat": lat}
     options = {"lon": number, "lat": number, "engine": {"enum": ["exact", "learned"]}, "reverse": {"type": "boolean"}}
     return {
         "parameters": [
-            {"name": name, "in": "query", "required": name in ("lon", "lat"), "schema": schema}
+            {"name": name, "in": "query", "required": name in examples, "schema": schema}
+            | ({"example": examples[name]} if name in examples else {})
             for name, schema in options.items()
         ]
     }

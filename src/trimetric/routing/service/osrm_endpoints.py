@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Path, Request
 from fastapi.responses import Response
 
 from trimetric.routing.service.app import Service, read_body
-from trimetric.routing.service.documents import described_query, described_url, json_body, responses
+from trimetric.routing.service.documents import described_query, described_url, json_body, responses, some_places
 from trimetric.routing.service.options import SERVICES
 from trimetric.routing.service.osrm import nearest, route, table
 from trimetric.routing.service.queries import Query, query_of_json, query_of_url
@@ -25,7 +25,7 @@ def add_osrm(app: FastAPI, service: Service) -> None:
     """
 
     async def answer_query(name: str, query: Query) -> Response:
-        engine, deadline = service.engine(None), service.deadline()
+        deadline = service.deadline()
         common: dict[str, Any] = {"max_snap": service.max_snap}
 
         def work() -> dict[str, Any]:
@@ -37,12 +37,23 @@ def add_osrm(app: FastAPI, service: Service) -> None:
 
         return await service.compute(len(query.places), work)
 
+    engine = service.engines[0]
+
     def add(name: str) -> None:
-        async def by_url(profile: str, coordinates: str, request: Request) -> Response:  # noqa: ARG001
+        few = some_places(engine)[: 1 if name == "nearest" else 2]
+        example = ";".join(f"{lon},{lat}" for lon, lat in few)
+        driving = Path(examples=["driving"], description="any word: a map has one kind of travel times")
+        listed = Path(examples=[example], description="longitude,latitude;... or polyline(...) or polyline6(...)")
+
+        async def by_url(
+            request: Request,
+            profile: str = driving,  # noqa: ARG001
+            coordinates: str = listed,
+        ) -> Response:
             query = query_of_url(name, coordinates, request.scope["query_string"].decode("latin-1"), service.limits)
             return await answer_query(name, query)
 
-        async def by_body(profile: str, request: Request) -> Response:  # noqa: ARG001
+        async def by_body(request: Request, profile: str = driving) -> Response:  # noqa: ARG001
             if request.scope["query_string"]:
                 raise RefusedError("InvalidQuery", "expected the options in the body, got some after a question mark")
             body = await read_body(request, service.limits)
@@ -62,7 +73,7 @@ def add_osrm(app: FastAPI, service: Service) -> None:
             by_body,
             methods=["POST"],
             summary=f"{name}, for large requests",
-            openapi_extra=json_body(described_query(name)),
+            openapi_extra=json_body(described_query(name, engine), {"coordinates": few}),
             **about,
         )
 

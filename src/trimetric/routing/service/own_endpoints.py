@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def add_own(app: FastAPI, service: Service) -> None:
             tags=["Trimetric"],
             response_class=Response,
             responses=responses(),
-            openapi_extra=model_body(kind),
+            openapi_extra=model_body(kind, service.engines[0]),
         )
 
     async def field_endpoint(request: Request) -> Response:
@@ -84,8 +85,6 @@ def add_own(app: FastAPI, service: Service) -> None:
             at = ",".join(map(repr, found.locations[0].tolist()))
             return Response(content, media_type="application/octet-stream", headers={"x-location": at})
 
-        import asyncio
-
         return await asyncio.get_running_loop().run_in_executor(service.thread, work)
 
     app.add_api_route(
@@ -96,7 +95,7 @@ def add_own(app: FastAPI, service: Service) -> None:
         tags=["Trimetric"],
         response_class=Response,
         responses=responses(binary=True),
-        openapi_extra=field_query(),
+        openapi_extra=field_query(service.engines[0]),
     )
 
     async def health() -> Response:
