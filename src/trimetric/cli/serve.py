@@ -84,6 +84,9 @@ class Serve:
     def run(self) -> int:
         limits = self._limits()
         check_inputs(self.map, self.model)
+        import torch
+
+        torch.set_num_threads(1)  # a worker uses one core, and threads of the parent would be missing in its forks
         from trimetric.routing.service.loading import load_service, service_text
         from trimetric.routing.service.workers import cores, listen, serve_by_workers
 

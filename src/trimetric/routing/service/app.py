@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import orjson
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
@@ -24,6 +25,7 @@ from trimetric.routing.service.engine import Engine
 from trimetric.routing.service.gate import Gate
 from trimetric.routing.service.limits import Deadline, Limits
 from trimetric.routing.service.refusals import RefusedError
+from trimetric.routing.service.simplifying import simplify
 
 PAGE = Path(__file__).parent / "page"
 FEW = 100
@@ -74,6 +76,7 @@ class Service:
         """Make what all workers share, before they are forked."""
         for engine in self.engines:
             engine.prepare()
+        simplify(np.eye(3, 2))  # compiles it
         _ = self.map
 
     def engine(self, name: str | None) -> Engine:

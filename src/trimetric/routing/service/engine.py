@@ -39,14 +39,14 @@ class Leg:
     Attributes:
         costs: seconds ("duration") and meters ("distance") of the whole, where they are known.
         line: `(points, 2)` longitude and latitude along the way.
-        parts: the same costs for each part of the line, `(points - 1,)` each.
-        nodes: names of the nodes along the way, without the places at the ends.
+        parts: the same costs for each part of the line, `(points - 1,)` each, where asked for.
+        nodes: numbers of the nodes along the way, without places inside streets at the ends, where asked for.
     """
 
     costs: dict[str, float]
     line: Floats
     parts: dict[str, Floats]
-    nodes: Sequence[Any]
+    nodes: NDArray[np.int64]
 
 
 class Engine(Protocol):
@@ -99,8 +99,8 @@ class Engine(Protocol):
         """Compute costs of the same routes by name, infinite where there is no route; those that are asked for."""
         ...
 
-    def route(self, places: Waypoints, start: int, end: int) -> Leg | None:
-        """Find the way from one of the places to another; None where there is none."""
+    def route(self, places: Waypoints, start: int, end: int, *, parts: bool) -> Leg | None:
+        """Find the way from one of the places to another, with the costs of its parts if asked for; None if no way."""
         ...
 
     def field(self, place: Waypoints, *, reverse: bool) -> Floats:

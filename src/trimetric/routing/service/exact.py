@@ -19,7 +19,7 @@ from trimetric.routing.road_map import MEASURES, RoadMap, Weight
 from trimetric.routing.routes import route
 from trimetric.routing.service.engine import Floats, Leg, Waypoints, check_annotations
 from trimetric.routing.service.learned import no_segment
-from trimetric.routing.service.legs import make_leg
+from trimetric.routing.service.legs import detailed_leg, plain_leg
 from trimetric.routing.service.limits import Deadline
 from trimetric.routing.service.nearest_streets import NearestStreets
 from trimetric.routing.service.refusals import RefusedError
@@ -68,7 +68,7 @@ class ExactEngine:
         if self.places is not None:
             self._streets = NearestStreets(self.roads)
             here = self.snap(self.places[[0, -1]], np.full(2, np.inf))
-            self.route(here, 0, 1)
+            self.route(here, 0, 1, parts=True)
         for count in range(1, len(known) + 1):
             self.matrix(here, here, self.annotations[:count], Deadline(3600.0))
         self.field(here, reverse=False)
@@ -141,13 +141,13 @@ class ExactEngine:
                 found[name][first : first + step] = values
         return found
 
-    def route(self, places: Waypoints, start: int, end: int) -> Leg | None:
+    def route(self, places: Waypoints, start: int, end: int, *, parts: bool) -> Leg | None:
         """Find the best route from one of the places to another."""
         ends: list[Positions] = [places.snapped[i : i + 1] for i in (start, end)]
         found = route(self.roads, *ends, weight=self.weight)
         if found is None:
             return None
-        return make_leg(self.roads, found, self.node_id)
+        return detailed_leg(self.roads, found) if parts else plain_leg(found)
 
     def field(self, place: Waypoints, *, reverse: bool) -> Floats:
         """Compute the least costs from a place to every node, or from every node to it, by one search."""

@@ -119,7 +119,7 @@ class LearnedEngine:
             found[first : first + step] = block.double().numpy()
         return {self.annotations[0]: found}
 
-    def route(self, places: Waypoints, start: int, end: int) -> Leg | None:  # noqa: ARG002
+    def route(self, places: Waypoints, start: int, end: int, *, parts: bool) -> Leg | None:  # noqa: ARG002
         """Refuse: a model has no roads."""
         raise RefusedError("NotImplemented", "route: expected a map of roads, got a model without roads")
 

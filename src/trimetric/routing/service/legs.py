@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,13 +11,22 @@ from trimetric.routing.routes import Route
 from trimetric.routing.service.engine import Floats, Leg
 
 
-def make_leg(roads: RoadMap, found: Route, node_id: Callable[[int], Any]) -> Leg:
+def plain_leg(found: Route) -> Leg:
+    """Describe a route by its points and its costs as a whole.
+
+    Args:
+        found: the route.
+    """
+    line = found.coordinates if len(found.coordinates) > 1 else np.repeat(found.coordinates, 2, axis=0)
+    return Leg({str(name): cost for name, cost in found.costs.items()}, line, {}, np.empty(0, np.int64))
+
+
+def detailed_leg(roads: RoadMap, found: Route) -> Leg:
     """Describe a route by its points and the costs between them.
 
     Args:
         roads: the map, whose nodes have places.
         found: the route.
-        node_id: the id of a node by its number.
 
     Returns:
         The leg; the costs of its parts add up to those of the whole.
@@ -30,24 +36,23 @@ def make_leg(roads: RoadMap, found: Route, node_id: Callable[[int], Any]) -> Leg
     nodes = found.nodes
     if not len(nodes):  # along one street
         line = np.concatenate([place.coordinates for place in ends])
-        return Leg(costs, line, {name: np.array([cost]) for name, cost in costs.items()}, [])
+        return Leg(costs, line, {name: np.array([cost]) for name, cost in costs.items()}, nodes)
     places = roads.graph.coordinates
     if places is None:
         raise ValueError("roads: expected a map whose nodes have coordinates, got none")
     arcs = arcs_along(roads, nodes)
     # A place inside a street is a point of its own before the first node, or after the last.
     before, after = (int(place.nodes[0] < 0) for place in ends)
-    points = [ends[0].coordinates[:before], places[nodes], ends[1].coordinates[:after]]
+    line = np.concatenate([ends[0].coordinates[:before], places[nodes], ends[1].coordinates[:after]])
     parts: dict[str, Floats] = {}
     for name, total in costs.items():
         inner = roads.costs[name][arcs]  # type: ignore[index]
         first = _first_part(roads, ends[0], int(nodes[0]), name) if before else 0.0
         last = max(0.0, total - first - float(inner.sum()))
         parts[name] = np.concatenate([[first][:before], inner, [last][:after]])
-    line = np.concatenate(points)
     if len(line) == 1:  # from a node to itself
-        line, parts = np.repeat(line, 2, axis=0), {name: np.zeros(1) for name in costs}
-    return Leg(costs, line, parts, [node_id(node) for node in nodes.tolist()])
+        return Leg(costs, np.repeat(line, 2, axis=0), {name: np.zeros(1) for name in costs}, nodes)
+    return Leg(costs, line, parts, nodes)
 
 
 def arcs_along(roads: RoadMap, nodes: NDArray[np.int64]) -> NDArray[np.int64]:

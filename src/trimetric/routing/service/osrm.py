@@ -114,7 +114,7 @@ def route(engine: Engine, query: Query, *, max_snap: float, deadline: Deadline) 
     legs = []
     for i in range(len(query.places) - 1):
         deadline.check()
-        leg = engine.route(snapped, i, i + 1)
+        leg = engine.route(snapped, i, i + 1, parts=bool(wanted))
         if leg is None:
             raise RefusedError("NoRoute", f"no route from coordinate {i} to coordinate {i + 1}")
         legs.append(leg)
@@ -122,7 +122,7 @@ def route(engine: Engine, query: Query, *, max_snap: float, deadline: Deadline) 
     found: dict[str, Any] = {name: sum(leg.costs[name] for leg in legs) for name in engine.annotations}
     found["weight"] = found[first]
     found["weight_name"] = first
-    found["legs"] = [_leg(leg, first, wanted) for leg in legs]
+    found["legs"] = [_leg(engine, leg, wanted) for leg in legs]
     if (overview := options.get("overview", "simplified")) != "false":
         line = np.concatenate([legs[0].line, *(leg.line[1:] for leg in legs[1:])])
         line = simplify(line) if overview == "simplified" else line
@@ -169,11 +169,13 @@ def node_ids(engine: Engine, nodes: NDArray[np.int64]) -> list[list[Any]]:
     return [[engine.node_id(node) for node in pair] for pair in nodes.tolist()]
 
 
-def _leg(leg: Leg, first: str, wanted: frozenset[str]) -> dict[str, Any]:
+def _leg(engine: Engine, leg: Leg, wanted: frozenset[str]) -> dict[str, Any]:
+    first = engine.annotations[0]
     found: dict[str, Any] = {**leg.costs, "weight": leg.costs[first], "summary": "", "steps": []}
     if not wanted:
         return found
-    columns: dict[str, Any] = {**leg.parts, "weight": leg.parts[first], "nodes": list(leg.nodes)}
+    columns: dict[str, Any] = {**leg.parts, "weight": leg.parts[first]}
+    columns["nodes"] = [engine.node_id(node) for node in leg.nodes.tolist()] if "nodes" in wanted else []
     columns["datasources"] = np.zeros(len(leg.parts[first]), np.int64)
     if "speed" in wanted:
         moving = leg.parts["duration"] > 0

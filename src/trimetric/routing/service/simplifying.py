@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from trimetric.kernels.machine_code import njit
+
 SCREEN = 1500.0
 """the tolerance is the extent of the line divided by this: less than a pixel of most screens"""
 
@@ -28,25 +30,33 @@ def simplify(line: NDArray[np.float64], *, tolerance: float | None = None) -> ND
     flat = line * [np.cos(np.radians(line[:, 1].mean())), 1.0]
     if tolerance is None:
         tolerance = float(np.ptp(flat, axis=0).max()) / SCREEN
-    kept = np.zeros(len(line), bool)
-    kept[[0, -1]] = True
-    open_parts = [(0, len(line) - 1)]
-    while open_parts:
-        first, last = open_parts.pop()
-        if last - first < 2:
-            continue
-        away = _distances(flat[first + 1 : last], flat[first], flat[last])
-        farthest = int(away.argmax())
-        if away[farthest] > tolerance:
-            middle = first + 1 + farthest
+    return line[_kept(np.ascontiguousarray(flat), tolerance)]
+
+
+@njit
+def _kept(points, tolerance):
+    """Mark the points to keep."""
+    kept = np.zeros(len(points), np.bool_)
+    kept[0] = kept[-1] = True
+    firsts, lasts = np.empty(len(points), np.int64), np.empty(len(points), np.int64)
+    firsts[0], lasts[0] = 0, len(points) - 1
+    size = 1
+    while size > 0:
+        size -= 1
+        first, last = firsts[size], lasts[size]
+        x, y = points[first, 0], points[first, 1]
+        dx, dy = points[last, 0] - x, points[last, 1] - y
+        square = dx * dx + dy * dy
+        farthest, middle = -1.0, -1
+        for i in range(first + 1, last):
+            px, py = points[i, 0] - x, points[i, 1] - y
+            t = min(1.0, max(0.0, (px * dx + py * dy) / square)) if square > 0 else 0.0
+            away = np.hypot(px - t * dx, py - t * dy)
+            if away > farthest:
+                farthest, middle = away, i
+        if farthest > tolerance:
             kept[middle] = True
-            open_parts += [(first, middle), (middle, last)]
-    return line[kept]
-
-
-def _distances(points: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far points are from a segment."""
-    along = end - start
-    length = float(along @ along)
-    t = np.clip((points - start) @ along / length, 0.0, 1.0) if length > 0 else np.zeros(len(points))
-    return np.hypot(*(points - (start + t[:, None] * along)).T)
+            firsts[size], lasts[size] = first, middle
+            firsts[size + 1], lasts[size + 1] = middle, last
+            size += 2
+    return kept

@@ -44,7 +44,6 @@ export function makeCanvas(canvas, map) {
       costs = given;
       bands = wanted;
     },
-    finish() {},
     draw(view, theme) {
       context.fillStyle = css(theme.background);
       context.fillRect(0, 0, canvas.width, canvas.height);

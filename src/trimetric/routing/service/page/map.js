@@ -30,8 +30,7 @@ export function amount(value, cost) {
 // the last picture is moved and scaled, so that fingers never wait.
 const SLOW = 40; // milliseconds per picture
 const REST = 140; // milliseconds without a change
-const MEASURED = 5; // pictures that are timed; to wait for the end of each would slow a fast renderer down
-let pictures = 0;
+const FRAME = 1000 / 60;
 let drawn = null;
 let cost = 0;
 let resting = 0;
@@ -39,10 +38,11 @@ let resting = 0;
 function picture() {
   const start = performance.now();
   roads.draw(view, { background: background(), plain: plainColor() });
-  if (cost >= SLOW || pictures++ < MEASURED) {
-    roads.finish();
-    cost = cost ? 0.5 * cost + 0.5 * (performance.now() - start) : performance.now() - start;
-  }
+  // A picture that is not done yet holds up the frames after it.
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    const took = performance.now() - start - FRAME;
+    cost = 0.5 * cost + 0.5 * took;
+  }));
   drawOverlay($("overlay"), view, state.routes, state.points);
   drawn = { x: view.x, y: view.y, scale: view.scale };
   for (const canvas of [$("roads"), $("overlay")]) canvas.style.transform = "";

@@ -186,8 +186,5 @@ export function makeWebgl(canvas, map) {
       if (left === 0 && right === CELLS - 1) return drawPart(starts[top * CELLS], starts[(bottom + 1) * CELLS]);
       for (let row = top; row <= bottom; row++) drawPart(starts[row * CELLS + left], starts[row * CELLS + right + 1]);
     },
-    finish() {
-      gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); // waits for the picture
-    },
   };
 }
