@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,21 @@ MODES: dict[str, dict[str, list[str]]] = {
         "features": ["map.safetensors", "-o", "out/p.csv", "--features", "objects.csv"],
     },
     "index build": {"": ["map.safetensors", "-o", "out/m.index"]},
-    "audit": {"objects": ["map.safetensors"], "random": ["map.safetensors", "--random", "--points", "9"]},
+    "audit": {
+        "objects": ["map.safetensors"],
+        "random": ["map.safetensors", "--random", "--points", "9"],
+        "matrix": ["broken.csv"],
+        "costs": ["costs.json"],
+    },
     "info": {"": ["map.safetensors"]},
     "export": {"": ["map.safetensors", "-o", "out/m.pt2"]},
+    "matrix": {
+        "map": ["town.osm", "stops.csv", "-o", "out/m.csv"],
+        "both": ["town.osm", "stops.csv", "-o", "out/m.json", "--annotations", "duration", "distance"],
+        "whole": ["town.osm", "stops.csv", "-o", "out/m.json", "--integers"],
+        "graph": ["edges.csv", "ids.csv", "-o", "out/m.parquet"],
+        "model": ["town.osm", "stops.csv", "-o", "out/m.csv", "--model", "town.safetensors"],
+    },
     "repair": {
         "active set": ["even.csv", "-o", "out/x.csv"],
         "decrease": ["broken.csv", "-o", "out/x.csv", "--method", "decrease-only"],
@@ -74,10 +87,13 @@ MODES: dict[str, dict[str, list[str]]] = {
 VALUES: dict[str, str] = {
     "--all-pairs": "",
     "--batch-size": "3",
+    "--annotations": "distance",
     "--bins": "3",
     "--bytes-per-node": "32",
     "--cache": "out/cache",
     "--concave-units": "2",
+    "--cost": "distance",
+    "--dask": "tcp://127.0.0.1:9",
     "--dataset": "out/other.npz",
     "--device": "abacus",
     "--dim": "6",
@@ -90,6 +106,7 @@ VALUES: dict[str, str] = {
     "--features": "others.csv",
     "--floor": "0.3",
     "--force": "",
+    "--format": "ortools",
     "--from": "c",
     "--from-column": "start",
     "--from-file": "ids.csv",
@@ -101,6 +118,7 @@ VALUES: dict[str, str] = {
     "--horizon": "1",
     "--id-column": "label",
     "--index": "map.index",
+    "--integers": "",
     "--json": "",
     "--landmarks": "3",
     "--largest": "",
@@ -114,6 +132,7 @@ VALUES: dict[str, str] = {
     "--max-steps": "1",
     "--method": "",
     "--missing": "",
+    "--model": "town.safetensors",
     "--nearest": "1",
     "--overwrite": "",
     "--pairs": "30",
@@ -153,8 +172,11 @@ OUTPUTS = {
     "embed": "out/q.parquet",
     "index build": "out/n.index",
     "export": "out/n.pt2",
+    "matrix": "out/n.npz",
     "repair": "out/y.csv",
 }
+# Options that mean something else in a command than in others.
+OWN_VALUES = {("matrix", "--to"): "more_stops.csv", ("matrix", "--weight"): "length"}
 METHODS = {"repair": "dykstra", "values fit": "td"}
 # Options that matter for some inputs only are tried on these.
 INSTEAD: dict[str, dict[str, str]] = {
@@ -164,7 +186,7 @@ INSTEAD: dict[str, dict[str, str]] = {
     "--edges": {"pairs.csv": "edges.csv"},
     "--missing": {"even.csv": "gaps.csv", "broken.csv": "gaps.csv"},
     "--overwrite": {"even.csv": "out/same.csv", "broken.csv": "out/same.csv", "out/x.csv": "out/same.csv"},
-    "--max-snap": {"places.csv": "far.csv"},
+    "--max-snap": {"places.csv": "far.csv", "stops.csv": "far.csv"},
     "--env": {"log.npz": "out/new.npz"},
     "--map": {"log.npz": "out/new.npz"},
 }
@@ -181,7 +203,7 @@ OF_TRAINING |= {"--restart", "--quiet", "--json", "--seed", "--patience", "--los
 TRAINED = {"fit": ("pairs", "network", "map model"), "metrize": ("model",), "values fit": ("dataset",)}
 # With the other words of `ALSO`, a map model is refused for these already.
 LEFT_OUT = {("fit", "map model", "--patience")}
-NEVER_DONE = {"--device": "there is one device here"}
+NEVER_DONE = {"--device": "there is one device here", "--dask": "there is no cluster here"}
 
 
 def write_inputs() -> None:
@@ -219,6 +241,7 @@ def write_inputs() -> None:
     broken = random.uniform(1, 9, size=(12, 12)) * (1 - np.eye(12))
     np.savetxt("broken.csv", broken, delimiter=",")
     np.savetxt("even.csv", broken + broken.T, delimiter=",")
+    Path("costs.json").write_text(json.dumps({"durations": broken.tolist(), "distances": broken.T.tolist()}))
     broken[0, 1] = np.nan
     np.savetxt("gaps.csv", broken, delimiter=",")
     for file, factor in {"objects.csv": 1, "others.csv": 3}.items():
@@ -227,11 +250,17 @@ def write_inputs() -> None:
     table("ids.csv", "id,label", [("d", "e")])
     table("places.csv", "id,label,lon,lat", [("home", "work", -8.0001, 41.0)])
     table("far.csv", "id,label,lon,lat", [("home", "work", -8.1, 41.0)])
+    stops = [("home", "h", -7.9985, 41.0025), ("work", "w", -7.996, 41.0049), ("school", "s", -7.993, 41.005)]
+    table("stops.csv", "id,label,lon,lat", stops)
+    table("more_stops.csv", "id,label,lon,lat", [("shop", "p", -7.995, 41.003)])
     places = torch.tensor([[-8.0, 41.0 + 0.001 * i] for i in range(8)])
     distance = tm.NormInduced(tm.WideNorm(2, components=3, width=3))
     features, notes = torch.tensor(points, dtype=torch.float32), {"feature_columns": ["x", "y"], "unit": "metres"}
     tm.Model(distance, list(names), features, notes, places).save("map.safetensors")
     tm.search.Index(tm.Model.load("map.safetensors")).save("map.index")
+    nodes_of_town = torch.tensor(random.normal(size=(10, 2)), dtype=torch.float32)
+    town = tm.Model(distance, [str(i) for i in range(1, 11)], nodes_of_town, {"unit": "seconds"})
+    town.save("town.safetensors")
     nodes = "".join(f'<node id="{i}" lat="{41 + 0.001 * (i * i % 11)}" lon="{-8 + 0.001 * i}"/>' for i in range(1, 11))
     ring_road = "".join(f'<nd ref="{i}"/>' for i in [*range(1, 11), 1])
     short_cut = '<nd ref="2"/><nd ref="7"/><tag k="oneway" v="yes"/>'

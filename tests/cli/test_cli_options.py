@@ -24,6 +24,7 @@ from cli_option_cases import (
     NEVER_DONE,
     OF_TRAINING,
     OUTPUTS,
+    OWN_VALUES,
     TRAINED,
     VALUES,
     write_inputs,
@@ -129,14 +130,15 @@ def test_an_option_changes_the_result_or_is_refused(
     command: str, option: str, known: dict[tuple[str, ...], Outcome], capsys: pytest.CaptureFixture[str]
 ) -> None:
     special = {"--output": OUTPUTS.get(command, "out/n.safetensors"), "--method": METHODS.get(command, "")}
-    value = (special.get(option) or VALUES[option]).split()
+    value = (special.get(option) or OWN_VALUES.get((command, option)) or VALUES[option]).split()
     done = False
     for mode, words in MODES[command].items():
         if option in OF_TRAINING and mode not in TRAINED.get(command, MODES[command]):
             continue
         if (command, mode, option) in LEFT_OUT:
             continue
-        if command == "fit" and mode == "map" and find_spec("osmium") is None:
+        of_a_map = (command, mode) == ("fit", "map") or (command == "matrix" and mode != "graph")
+        if of_a_map and find_spec("osmium") is None:
             continue
         instead, also = INSTEAD.get(option, {}), ALSO.get((command, option), [])
         base, words = without_and_with([instead.get(word, word) for word in [*words, *also]], option, value)

@@ -25,7 +25,7 @@ REMEDIES: dict[Remedy, str] = {
 }
 STOPPING = "stopping after this round; press Ctrl-C again to stop without a result"
 
-SEARCHED = Only("with --method active-set or dykstra", lambda options: options.method != "decrease-only")
+SEARCHED = Only("with a --method other than decrease-only", lambda options: options.method != "decrease-only")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Repair:
 
       trimetric repair D.csv -o X.npy
       trimetric repair D.npy -o X.npy --symmetric --tolerance 1e-9
-      trimetric repair rbg443.atsp -o X.csv --method decrease-only
+      trimetric repair rbg443.atsp -o X.csv --method decrease-only --integers
       trimetric repair D.csv -o X.npy --missing --picture change.png
 
     Nearest by least squares, with a proof: the relative duality gap bounds how far the result is from the nearest
@@ -43,7 +43,8 @@ class Repair:
     """
 
     matrix: Annotated[Positional[Path], arg(metavar="MATRIX")]
-    """distances from row to column: .csv, .tsv, .txt, .npy, .npz, or TSPLIB's .atsp and .tsp"""
+    """distances from row to column: .csv, .tsv, .txt, .npy, .npz, .parquet, .json (OSRM, VROOM, OR-Tools), or .atsp,
+    .tsp, .vrp of TSPLIB and VRPLIB"""
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
     """the matrix to write: .npy, .npz, .csv, .tsv or .txt"""
     overwrite: bool = False
@@ -54,9 +55,12 @@ class Repair:
     """treat NaN and empty cells as unknown distances, to be filled in"""
     tolerance: float = 1e-6
     """the relative duality gap to reach; 0 is as near as rounding allows"""
-    method: Literal["active-set", "dykstra", "decrease-only"] = "active-set"
-    """active-set is exact, dykstra fixes triangles in turn, decrease-only gives the nearest metric that is nowhere
-    larger"""
+    method: Literal["nearest", "decrease-only", "increase-only", "active-set", "dykstra"] = "nearest"
+    """nearest is exact; decrease-only gives the nearest metric that is nowhere larger (shortest paths: what a
+    dispatcher wants, as a vehicle may drive the detour); increase-only the nearest that is nowhere smaller; active-set
+    is another name of nearest, and dykstra fixes triangles in turn"""
+    integers: bool = False
+    """whole numbers that still keep the triangle inequality"""
     max_seconds: Annotated[float | None, unless_given("SECONDS")] = None
     """write the best metric so far after this time"""
     picture: Annotated[Path | None, unless_given("FILE")] = None
@@ -125,7 +129,8 @@ class Repair:
                     symmetric=self.symmetric,
                     missing="nan" if self.missing else None,
                     tolerance=self.tolerance,
-                    method=self.method,
+                    method="active-set" if self.method == "nearest" else self.method,
+                    integers=self.integers,
                     max_seconds=self.max_seconds,
                     report=tell,
                     interrupted=noted,

@@ -14,13 +14,16 @@ from trimetric._support.atomic import replacing
 from trimetric._support.printable import shown
 from trimetric.files.arrays import stored_arrays
 from trimetric.files.columns import is_number, parse_floats
+from trimetric.files.costs import Cost
 from trimetric.files.errors import InputError, check_exists, unknown_suffix
+from trimetric.files.pair_matrices import read_pair_matrix
+from trimetric.files.solver_json import read_json_matrix
 from trimetric.files.text import DELIMITERS, find_separator, number_hint, read_numbered_rows
-from trimetric.files.tsplib import read_tsplib
+from trimetric.files.tsplib import is_tsplib, read_tsplib
 
 IDS = "ids"
 MATRIX = "D"
-SUFFIXES = (".csv", ".tsv", ".txt", ".npy", ".npz", ".atsp", ".tsp")
+SUFFIXES = (".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".json", ".atsp", ".tsp", ".vrp")
 WRITTEN = {".csv": ",", ".tsv": "\t", ".txt": " ", ".npy": "", ".npz": ""}
 
 
@@ -39,17 +42,23 @@ class SquareMatrix:
     place: Callable[[int, int], str]
 
 
-def read_square_matrix(file: Path, *, gaps: bool = False) -> SquareMatrix:
+def read_square_matrix(file: Path, *, gaps: bool = False, cost: Cost | None = None) -> SquareMatrix:
     """Read a square matrix, in the format that the suffix tells.
 
     - `.csv`, `.tsv`, `.txt` (numbers separated by blanks): with or without a header of names; with one, the first
       column may repeat them.
     - `.npy`; `.npz` with one matrix, or one named `D`, and optionally the names of its objects as `ids`.
-    - `.atsp`, `.tsp`: TSPLIB with an explicit matrix; its diagonal, which is not a distance there, becomes 0.
+    - `.atsp`, `.tsp`, `.vrp`: TSPLIB and VRPLIB with an explicit matrix; its diagonal, which is not a distance there,
+      becomes 0.  A `.txt` file that begins like one is read as one.
+    - `.json`: an answer of OSRM's table service, an instance of VROOM, or matrices as OR-Tools takes them; see
+      `trimetric.files.solver_json`.
+    - `.parquet`: a table of pairs with the columns from, to and a cost.
 
     Args:
         file: with one of these suffixes.
         gaps: whether cells may be empty; they become NaN.
+        cost: which matrix to read of a JSON or Parquet file that has both durations and distances; by default the
+            durations.
 
     Raises:
         InputError: where the file cannot be read, with the line that is wrong.
@@ -57,12 +66,16 @@ def read_square_matrix(file: Path, *, gaps: bool = False) -> SquareMatrix:
     suffix = file.suffix.lower()
     names: list[str] | None = None
     place = _row_and_column
-    if suffix in DELIMITERS or suffix == ".txt":
+    if suffix in (".atsp", ".tsp", ".vrp") or (suffix == ".txt" and is_tsplib(check_exists(file))):
+        values = read_tsplib(check_exists(file))
+    elif suffix == ".json":
+        names, values = read_json_matrix(check_exists(file), cost=cost, gaps=gaps)
+    elif suffix == ".parquet":
+        names, values = read_pair_matrix(check_exists(file), cost=cost, gaps=gaps)
+    elif suffix in DELIMITERS or suffix == ".txt":
         names, values, place = _from_text(file, gaps=gaps)
     elif suffix in (".npy", ".npz"):
         names, values = _from_arrays(file)
-    elif suffix in (".atsp", ".tsp"):
-        values = read_tsplib(check_exists(file))
     else:
         raise unknown_suffix(file, *SUFFIXES)
     if values.ndim != 2 or values.shape[0] != values.shape[1] or values.dtype.kind not in "iuf":
@@ -81,7 +94,8 @@ def read_matrix(file: Path | str) -> NDArray[np.float64]:
     """Read the numbers of a square matrix; empty cells become NaN.
 
     Args:
-        file: a `.csv`, `.tsv`, `.txt`, `.npy`, `.npz`, `.atsp` or `.tsp` file, see `read_square_matrix`.
+        file: a `.csv`, `.tsv`, `.txt`, `.npy`, `.npz`, `.parquet`, `.json`, `.atsp`, `.tsp` or `.vrp` file, see
+            `read_square_matrix`.
 
     Raises:
         InputError: where the file cannot be read, with the line that is wrong.

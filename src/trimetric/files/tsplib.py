@@ -1,4 +1,4 @@
-"""Matrices of the traveling salesman library TSPLIB."""
+"""Matrices of TSPLIB, the library of traveling salesman problems, and of VRPLIB, which has the same format."""
 
 from __future__ import annotations
 
@@ -20,11 +20,24 @@ _TRIANGLES = {
 }
 
 
+FIRST_WORDS = ("NAME", "TYPE", "COMMENT", "DIMENSION")
+
+
+def is_tsplib(file: Path) -> bool:
+    """Whether a text file begins like an instance of TSPLIB or VRPLIB.
+
+    Args:
+        file: must exist.
+    """
+    with file.open("rb") as stream:
+        return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(tuple(word.encode() for word in FIRST_WORDS))
+
+
 def read_tsplib(file: Path) -> NDArray[np.float64]:
     """Read the explicit matrix of an instance.  Its diagonal, which is not a distance there, becomes 0.
 
     Args:
-        file: a `.tsp` or `.atsp` file.
+        file: a `.tsp`, `.atsp` or `.vrp` file.
     """
     try:
         head, found, body = file.read_text(encoding="utf-8-sig").partition("EDGE_WEIGHT_SECTION")

@@ -124,14 +124,14 @@ def _text(result: NearestMetric, numbers: dict[str, Any]) -> str:
         + (f" ({result.undetermined:,} of them without any path)" if result.undetermined else ""),
         f"before: {numbers['broken_before']:,} ordered triples broke the triangle inequality, "
         f"by up to {numbers['violation_before']:.4g}",
-        "after: none, in floating point",
+        "after: none, in whole numbers" if result.matrix.dtype.kind == "i" else "after: none, in floating point",
         f"changed: {numbers['changed']:,} distances ({100 * numbers['changed'] / known:.1f} %), "
         f"{_moved('raised', numbers['raised'], numbers['largest_rise'])}, "
         f"{_moved('lowered', numbers['lowered'], numbers['largest_fall'])}; "
         f"mean change {numbers['mean_change']:.4g}",
         f"J = ||X - D|| / ||D|| = {result.distortion:.6g} (squared: {result.distortion_squared:.6g}), "
         + (
-            "the nearest metric that is nowhere larger"
+            f"the nearest metric {'of whole numbers ' if result.matrix.dtype.kind == 'i' else ''}that is nowhere larger"
             if result.method == "decrease-only"
             else f"relative duality gap {result.gap:.2g}"
         ),
@@ -176,7 +176,7 @@ def repair_picture(result: NearestMetric, D: Any) -> Figure:  # noqa: N803
         ("after - before", change, "RdBu_r", -reach, reach),
     )
     for ax, (title, matrix, colors, low, high) in zip(axes, panels, strict=False):
-        image = ax.imshow(_shrunk(matrix), cmap=colors, vmin=low, vmax=high, interpolation="nearest")
+        image = ax.imshow(shrink(matrix), cmap=colors, vmin=low, vmax=high, interpolation="nearest")
         ax.set(title=title, xticks=[], yticks=[])
         figure.colorbar(image, ax=ax, shrink=0.8)
     changes = change[known]
@@ -198,7 +198,12 @@ def save_picture(result: NearestMetric, D: Any, path: Path | str) -> None:  # no
         repair_picture(result, D).savefig(stream, dpi=130, format=Path(path).suffix[1:] or "png")
 
 
-def _shrunk(matrix: np.ndarray) -> np.ndarray:
+def shrink(matrix: np.ndarray) -> np.ndarray:
+    """Make a matrix small enough to draw: the largest entry of each block.
+
+    Args:
+        matrix: square; NaN entries are left out.
+    """
     step = -(-len(matrix) // CELLS)
     if step == 1:
         return matrix

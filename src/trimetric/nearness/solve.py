@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -12,14 +13,16 @@ from trimetric._support import checks
 from trimetric._support.interruption import deferred_signals
 from trimetric.kernels.machine_code import warn_once_without_numba
 from trimetric.kernels.min_plus import count_violations
-from trimetric.nearness import active_set, dykstra
+from trimetric.nearness import active_set, dykstra, increase_only
 from trimetric.nearness.budget import Best
+from trimetric.nearness.integers import integer_metric, round_down_distances
 from trimetric.nearness.learned import LearnedSettings, solve_learned
 from trimetric.nearness.problem import Problem, make_problem
 from trimetric.nearness.result import COUNT_TOLERANCE, NearestMetric, Round
 from trimetric.nearness.scale import LARGEST, SMALLEST, exponent_of, in_units, out_of_units
 
-Method = Literal["auto", "active-set", "dykstra", "decrease-only", "learned"]
+MAX_ROUNDS = {"dykstra": dykstra.MAX_SWEEPS, "increase-only": increase_only.MAX_ROUNDS}
+Method = Literal["auto", "active-set", "dykstra", "decrease-only", "increase-only", "learned"]
 
 
 def nearest_metric(
@@ -30,6 +33,7 @@ def nearest_metric(
     missing: Any = None,
     tolerance: float = 1e-6,
     method: Method = "auto",
+    integers: bool = False,
     max_rounds: int | None = None,
     max_seconds: float | None = None,
     report: Callable[[Round], object] | None = None,
@@ -53,8 +57,11 @@ def nearest_metric(
             filled in with the longest distances that the others allow.
         tolerance: relative duality gap to reach; with 0 the solver runs for `max_rounds`.
         method: `"active-set"` (exact, by default), `"dykstra"` (triangle fixing, exact in the limit),
-            `"decrease-only"` (the nearest metric that is nowhere larger than D: all shortest paths) or `"learned"`
-            (points of the objects that are trained with a metric; near, but with no bound, so its gap is 1).
+            `"decrease-only"` (the nearest metric that is nowhere larger than D: all shortest paths), `"increase-only"`
+            (the nearest metric that is nowhere smaller than D) or `"learned"` (points of the objects that are trained
+            with a metric; near, but with no bound, so its gap is 1).
+        integers: whether the metric is to have whole numbers only; `trimetric.nearness.integers` proves that it stays a
+            metric.  The bound still holds, but the gap is then that of the rounded matrix.
         max_rounds: of the solver; by default as many as it takes.
         max_seconds: after which the best metric so far is returned.
         report: called after each round.
@@ -78,6 +85,11 @@ def nearest_metric(
     given = make_problem(D, symmetric=bool(symmetric), weights=weights, missing=missing)
     exponent = exponent_of(given)
     problem = in_units(given, exponent)
+    if integers:
+        if exponent != 0:
+            raise ValueError(f"D: expected distances below 2^52 for integers, got up to {given.distances.max():g}")
+        if method == "decrease-only":
+            problem = replace(problem, distances=round_down_distances(problem))
     _check_squares(problem)
     warn_once_without_numba()
     method = "active-set" if method == "auto" else method
@@ -85,7 +97,7 @@ def nearest_metric(
         best = Best(
             problem,
             tolerance=float(tolerance),
-            max_rounds=max_rounds or {"dykstra": dykstra.MAX_SWEEPS}.get(method, active_set.MAX_ROUNDS),
+            max_rounds=max_rounds or MAX_ROUNDS.get(method, active_set.MAX_ROUNDS),
             max_seconds=max_seconds,
             signals=signals,
             report=report,
@@ -96,13 +108,24 @@ def nearest_metric(
         elif method == "dykstra":
             _refuse_missing(problem, method)
             dykstra.solve_dykstra(problem, best)
+        elif method == "increase-only":
+            _refuse_missing(problem, method)
+            increase_only.solve_increase(problem, best)
         elif method == "decrease-only":
             _decrease(problem, best)
         elif exponent != 0:
             raise ValueError(f"D: expected distances from {SMALLEST:g} to {LARGEST:g} with method='learned'")
         else:
             model = solve_learned(problem, best, learned or LearnedSettings())
-    return _result(problem, best, method, model, exponent)
+    result = _result(problem, best, method, model, exponent)
+    if not integers:
+        return result
+    whole = integer_metric(result.matrix, problem, method)
+    objective = given.squared_distance(whole)
+    # No integer metric below D is nearer than the largest one; for other methods the bound is that of all metrics.
+    bound = objective if method == "decrease-only" else result.lower_bound
+    result = replace(result, objective=objective, lower_bound=bound, norm_squared=given.norm_squared)
+    return replace(result, matrix=whole.astype(np.int64))
 
 
 def _check_squares(problem: Problem) -> None:

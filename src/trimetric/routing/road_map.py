@@ -73,6 +73,13 @@ class RoadMap:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
 
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the streets and their costs, which are what matrices depend on."""
+        graph = self.graph
+        costs = [part for name in sorted(self.costs) for part in (name, self.costs[name])]
+        return content_key("road map", graph.num_nodes, graph.indptr, graph.indices, *costs)
+
     @property
     def weights(self) -> tuple[Weight, ...]:
         """What a route can be the best by: "time", "length", or both."""
@@ -100,6 +107,14 @@ class RoadMap:
             row = int((found < 0).argmax())
             raise ValueError(f"ids: expected nodes of the map, got {ids[row]!r} in row {row}")
         return found
+
+    def has_node(self, name: str) -> bool:
+        """Whether a node has this id.
+
+        Args:
+            name: as text.
+        """
+        return name in self._number
 
     @cached_property
     def _number(self) -> dict[str, int]:

@@ -1,0 +1,61 @@
+r"""Integer matrices that keep the triangle inequality.
+
+Rounding a metric to the nearest integers can break it: 1.4 + 1.4 = 2.8 becomes 1 + 1 < 3.  Two ways do not:
+
+- **Rounding up.**  If $x \le y + z$ then
+  $\lceil x \rceil \le \lceil y + z \rceil \le \lceil y \rceil + \lceil z \rceil$, as the last sum is an integer that
+  is at least $y + z$.  Zeros stay zeros.
+- **Shortest paths of integers.**  They are sums of integers, and keep the triangle inequality because a path from i to
+  k and one from k to j make one from i to j.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trimetric.kernels.min_plus import closure
+from trimetric.nearness.problem import Problem
+
+LARGEST_INTEGER = 1 << 52
+"""sums of two are exact in floating point"""
+
+
+def round_down_distances(problem: Problem) -> np.ndarray:
+    """Round the given distances down, for `decrease-only`.
+
+    The shortest paths of the result are the largest integer metric below D: one that is nowhere larger than D is
+    nowhere larger than D rounded down, and hence than its shortest paths.
+
+    Args:
+        problem: any.
+
+    Returns:
+        Its vector of distances, rounded.
+    """
+    return np.floor(problem.distances)
+
+
+def integer_metric(metric: np.ndarray, problem: Problem, method: str) -> np.ndarray:
+    """Round a metric to integers, so that it stays one.
+
+    For "increase-only" it is rounded up, which keeps it above D.  Otherwise the nearer to D is chosen of the metric
+    rounded up and of the shortest paths of the metric rounded to the nearest integers.
+
+    Args:
+        metric: without violations in floating point.
+        problem: the distances and weights that tell what is nearer.
+        method: the method that made the metric.
+
+    Returns:
+        `(n, n)` whole numbers, as floats.
+
+    Raises:
+        ValueError: where distances are too large for sums of integers to be exact.
+    """
+    if not metric.max(initial=0.0) < LARGEST_INTEGER:
+        raise ValueError(f"D: expected distances below 2^52 for integers, got up to {metric.max():g}")
+    up = np.ceil(metric)
+    if method == "increase-only":
+        return up
+    paths = closure(np.rint(metric), symmetric=problem.symmetric)
+    return min(paths, up, key=problem.squared_distance)
