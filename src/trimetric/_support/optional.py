@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Literal
 
-Extra = Literal["solvers", "tables", "sklearn", "metric-learning", "onnx", "graphs", "values", "cluster"]
+Extra = Literal["solvers", "tables", "sklearn", "metric-learning", "onnx", "graphs", "values", "cluster", "serve"]
 
 
 class MissingExtraError(ImportError):

@@ -28,6 +28,7 @@ COMMANDS = {
     "matrix": "compute travel times and lengths between places on a road map",
     "repair": "find the nearest matrix that keeps the triangle inequality",
     "metrize": "turn a model or scores into a distance that keeps the triangle inequality",
+    "serve": "answer travel times over HTTP, in OSRM's format, with a map page",
     "values fit": "learn how far goals are, from logged transitions",
     "values plan": "walk to goals by what was learned",
 }

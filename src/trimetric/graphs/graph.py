@@ -118,10 +118,12 @@ class Graph:
         """The number of arcs of a directed graph, or of edges of an undirected one."""
         return self.num_arcs if self.directed else self.num_arcs // 2
 
-    @property
+    @cached_property
     def tails(self) -> NDArray[np.int32]:
-        """The node where each arc starts."""
-        return np.repeat(np.arange(self.num_nodes, dtype=np.int32), np.diff(self.indptr))
+        """The node where each arc starts; made once, and read-only, as many questions about a map ask for it."""
+        tails = np.repeat(np.arange(self.num_nodes, dtype=np.int32), np.diff(self.indptr))
+        tails.flags.writeable = False
+        return tails
 
     @cached_property
     def reverse(self) -> Graph:
