@@ -21,15 +21,8 @@ from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.distances.encoder_inputs import FeatureVectors, ObjectNumbers, inputs_of
 from trimetric.models.encoders import MLP as _MLP  # noqa: F401  (a file may name any class of the package)
-from trimetric.models.files import (
-    FORMAT,
-    PREFIX,
-    PROBED,
-    check_finite,
-    check_same,
-    read_network,
-    skeleton,
-)
+from trimetric.models.few_pairs import AT_MOST, FewPairsCache
+from trimetric.models.files import FORMAT, PREFIX, PROBED, check_finite, check_same, read_network, skeleton
 
 
 @dataclass
@@ -64,6 +57,7 @@ class Model:
     places: Tensor | None = None
 
     def __post_init__(self) -> None:
+        self._few = FewPairsCache()
         if not isinstance(self.network, ObjectDistance):
             raise TypeError(f"network: expected a Siamese or a Distance, got {type(self.network).__name__}")
         if not isinstance(self.notes, dict):
@@ -174,12 +168,23 @@ class Model:
             raise ValueError(f"targets: expected {len(sources)}, as many as sources, got {len(targets)}")
         if not len(sources):
             return torch.empty(0)
+        if (rows := self._few_rows(sources, targets)) and (few := self._few.of(self._evaluated(), self.features)):
+            return few(rows)
         x, y = self.objects(sources), self.objects(targets)
         try:
             return in_chunks(self._evaluated(), x, y, size=PAIRS_AT_ONCE)
         except (IndexError, RuntimeError, TypeError, ValueError):
             self._check_readable(sources=x, targets=y)
             raise
+
+    def _few_rows(self, *ends: Sequence[str] | Tensor) -> list[int] | None:
+        """The rows of the names of a few pairs; None where they are not that."""
+        if self.ids is None or len(ends[0]) > AT_MOST or any(type(end) is not list for end in ends):
+            return None
+        try:
+            return [self._row_of[name] for end in ends for name in end]
+        except (KeyError, TypeError):
+            return None
 
     @torch.no_grad()
     def between_rows(self, pairs: Int[Tensor, "n 2"] | np.ndarray) -> Float[Tensor, " n"]:

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from trimetric.kernels.rows import fused
 
-
 _ANY = torch.empty(0)
 
 

@@ -73,9 +73,7 @@ def _write_pooled(components: Any, alpha: Any, highest: Any, mean: Any, out: Any
 
 
 @fused.machine_code
-def _write_gradients(
-    components: Any, alpha: Any, highest: Any, mean: Any, grad: Any, out: Any, on_alpha: Any
-) -> None:
+def _write_gradients(components: Any, alpha: Any, highest: Any, mean: Any, grad: Any, out: Any, on_alpha: Any) -> None:
     n, k = components.shape
     kind = components.dtype.type
     to_max, to_each, total = kind(alpha), kind((1 - alpha) / k), kind(0)
