@@ -42,4 +42,15 @@ EXPERIMENTS = (
             "table_graph_metrize": "What does the guarantee cost, if the network is the same?",
         },
     ),
+    Entry(
+        name="graphs-start",
+        target="reproduction.experiments.graphs.start:GraphsStart",
+        about="bounds of landmarks, and what starts as one, on the paper's graphs: clean and noisy",
+        sections={
+            "table_graph_start": "Beyond the paper: the start from landmarks",
+        },
+        claims={
+            "table_graph_start": "Is a bound of landmarks a better start than random weights?",
+        },
+    ),
 )
