@@ -162,7 +162,7 @@ def _on_disk(map_file: Path, roads: RoadMap, *, quick: bool) -> DiskTimes:
         if process.returncode:
             raise RuntimeError(f"the command ended with {process.returncode}")
         process = subprocess.Popen([*words, "-o", "killed.npy"], cwd=folder)
-        journal = folder / "killed.npy.parts" / "journal.jsonl"
+        journal = folder / "killed.npy.parts" / "blocks.journal"
         while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") > 4):
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)

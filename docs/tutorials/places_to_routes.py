@@ -2,7 +2,7 @@
 # # From a map and a list of places to routes
 #
 # After this tutorial you can turn a map file and a table of places into exact travel matrices, check them for broken
-# triangles, repair them in whole numbers, and plan the routes of a fleet with [PyVRP](https://pyvrp.org).
+# triangles, repair them in whole numbers, and plan the routes of a fleet with PyVRP.
 # The same steps on the command line are `trimetric matrix`, `trimetric audit` and `trimetric repair`.
 
 # %%
@@ -154,3 +154,10 @@ plt.show()
 # %%
 written = routing.write_matrix_file(folder / "instance.vrp", roads, places, integers=True, progress="silent")
 print(f"PyVRP reads {pyvrp.read(written.file, round_func='round').num_clients} customers from {written.file.name}")
+
+# %% [markdown]
+# ## Next
+#
+# - [Travel matrices](../howto/travel-matrices.md): formats, matrices larger than memory, clusters.
+# - [Are your routing matrices metric?](../evidence/routing.md): published instances, and what a solver gains.
+# - [Repair a matrix](../howto/repair-a-matrix.md): which repair, and its proof.
