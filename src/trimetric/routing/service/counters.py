@@ -96,7 +96,10 @@ class Counters:
         lines += _head("trimetric_worker_starts_total", "counter", "Starts of each worker; more than 1 after a crash.")
         lines += [f'trimetric_worker_starts_total{{worker="{i}"}} {row[STARTS]:.0f}' for i, row in enumerate(self.rows)]
         memory = [worker_memory(int(row[PID])) for row in self.rows]
-        for kind, about in (("resident", "Resident memory of each worker."), ("private", "Memory not shared by others.")):
+        for kind, about in (
+            ("resident", "Resident memory of each worker."),
+            ("private", "Memory not shared by others."),
+        ):
             lines += _head(f"trimetric_worker_{kind}_bytes", "gauge", about)
             for i, found in enumerate(memory):
                 lines += [f'trimetric_worker_{kind}_bytes{{worker="{i}"}} {found[kind]}'] if found else []

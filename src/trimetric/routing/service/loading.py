@@ -27,7 +27,7 @@ def load_service(
     workers: int = 1,
     allow_origin: str | None = None,
     cache: Path | None = None,
-):  # noqa: ANN201 (named below, so that nothing is imported before its extra is known to be there)
+):
     """Load a map or a model, and prepare all that workers share.
 
     Args:
