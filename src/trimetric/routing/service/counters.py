@@ -25,7 +25,7 @@ class Counters:
     """Numbers that each worker counts for itself, and any worker can add up.
 
     They lie in anonymous memory that is mapped before the workers are forked: a row per worker, which only that worker
-    writes, so there is nothing to lock, and a worker that is started anew goes on counting in its row.
+    writes, so there is nothing to lock, and a worker that is started anew continues counting in its row.
 
     Args:
         workers: how many there are.

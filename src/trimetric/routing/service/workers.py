@@ -136,7 +136,7 @@ def _fork(worker: int, app: Any, sock: socket.socket, limits: Limits, counters: 
         counters.started(worker)
         make_server(app, limits).run(sockets=[sock])
         code = 0
-    except BaseException as error:  # whatever it is, the worker must not go on as a copy of the parent
+    except BaseException as error:  # whatever it is, the worker must not continue as a copy of the parent
         print(f"worker {worker}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
     finally:
         os._exit(code)
