@@ -30,6 +30,7 @@ from benchmarks import (
     search,
     search_exactness,
     search_libraries,
+    serve,
     startup,
     torchqmet_heads,
     training_step,
@@ -191,6 +192,12 @@ BENCHMARKS: dict[str, Benchmark] = {
         "search_libraries",
         lambda options: search_libraries.run(quick=options.quick),
         search_libraries.show,
+    "serve": Benchmark(
+        "the service under load for some minutes, with malformed requests and slow clients; only if named",
+        "serve",
+        lambda options: serve.run(minutes=options.minutes or (0.2 if options.quick else 10.0), map_file=options.map),
+        serve.show,
+        by_default=False,
     ),
     "search-exactness": Benchmark(
         "ten million neighbors of every head, against the definition; takes minutes, so only if named",
@@ -265,6 +272,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument(
         "--sizes", nargs="+", type=int, metavar="N", help="numbers of objects of nearness, or of points of search"
     )
+    parser.add_argument("--minutes", type=float, metavar="M", help="length of serve (default 10, quick 0.2)")
     parser.add_argument(
         "--save",
         action="store_true",

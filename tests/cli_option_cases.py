@@ -76,6 +76,11 @@ MODES: dict[str, dict[str, list[str]]] = {
         "model": ["map.safetensors", *OUT, "--steps", "40"],
         "table": ["pairs.csv", "-o", "out/x.csv", "--steps", "40"],
     },
+    "serve": {
+        "map": ["town.osm", "--check"],
+        "graph": ["streets.csv", "--check"],
+        "model": ["map.safetensors", "--check"],
+    },
     "values fit": {
         "dataset": ["--dataset", "log.npz", *WALK],
         "td": ["--dataset", "log.npz", *WALK, "--method", "td"],
@@ -87,11 +92,13 @@ MODES: dict[str, dict[str, list[str]]] = {
 # A value for each option that differs from its default and from that of the modes; no words for a flag.
 VALUES: dict[str, str] = {
     "--all-pairs": "",
+    "--allow-origin": "https://example.org",
     "--batch-size": "3",
     "--annotations": "distance",
     "--bins": "3",
     "--bytes-per-node": "32",
     "--cache": "out/cache",
+    "--check": "",
     "--concave-units": "2",
     "--cost": "distance",
     "--dask": "tcp://127.0.0.1:9",
@@ -117,6 +124,7 @@ VALUES: dict[str, str] = {
     "--head": "interval",
     "--held-out": "0.4",
     "--horizon": "1",
+    "--host": "0.0.0.0",
     "--id-column": "label",
     "--index": "map.index",
     "--integers": "",
@@ -128,9 +136,15 @@ VALUES: dict[str, str] = {
     "--loss": "absolute",
     "--map": "rooms.txt",
     "--matrix": "",
+    "--max-body": "5000",
+    "--max-cells": "99",
+    "--max-connections": "7",
+    "--max-coordinates": "50",
+    "--max-headers": "4096",
     "--max-seconds": "1e-9",
     "--max-snap": "1e5",
     "--max-steps": "1",
+    "--max-wait": "3",
     "--method": "",
     "--missing": "",
     "--model": "town.safetensors",
@@ -141,6 +155,7 @@ VALUES: dict[str, str] = {
     "--picture": "out/p.png",
     "--pivots": "2",
     "--points": "2",
+    "--port": "8080",
     "--precision": "int8",
     "--queries": "trips.csv",
     "--quiet": "",
@@ -164,6 +179,7 @@ VALUES: dict[str, str] = {
     "--validation": "0.4",
     "--waves": "1",
     "--weight": "time",
+    "--workers": "3",
     "--weight-decay": "0.5",
     "--widths": "5",
 }
@@ -178,6 +194,7 @@ OUTPUTS = {
 }
 # Options that mean something else in a command than in others.
 OWN_VALUES = {("matrix", "--to"): "more_stops.csv", ("matrix", "--weight"): "length"}
+WEIGHTS = {"serve": "length"}
 METHODS = {"repair": "dykstra", "values fit": "td"}
 # Options that matter for some inputs only are tried on these.
 INSTEAD: dict[str, dict[str, str]] = {
@@ -203,8 +220,12 @@ OF_TRAINING = {"--epochs", "--batch-size", "--learning-rate", "--weight-decay", 
 OF_TRAINING |= {"--restart", "--quiet", "--json", "--seed", "--patience", "--loss", "--device", "--output"}
 TRAINED = {"fit": ("pairs", "network", "map model"), "metrize": ("model",), "values fit": ("dataset",)}
 # With the other words of `ALSO`, a map model is refused for these already.
-LEFT_OUT = {("fit", "map model", "--patience")}
-NEVER_DONE = {"--device": "there is one device here", "--dask": "there is no cluster here"}
+LEFT_OUT = {("fit", "map model", "--patience"), *(("serve", mode, "--check") for mode in MODES["serve"])}
+NEVER_DONE = {
+    "--check": "without it the service answers until it is stopped",
+    "--device": "there is one device here",
+    "--dask": "there is no cluster here",
+}
 
 
 def write_inputs() -> None:

@@ -17,9 +17,7 @@ from trimetric.routing.service.limits import Limits
 
 CLIENT = httpx.Client(timeout=30, trust_env=False, verify=False)  # one for all, as to make one takes longer than to ask
 
-LIMITS = Limits(
-    coordinates=200, cells=5000, seconds=20.0, body_bytes=50_000, header_bytes=8192, arrival_seconds=0.5
-)
+LIMITS = Limits(coordinates=200, cells=5000, seconds=20.0, body_bytes=50_000, header_bytes=8192, arrival_seconds=0.5)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from cli_option_cases import (
     OWN_VALUES,
     TRAINED,
     VALUES,
+    WEIGHTS,
     write_inputs,
 )
 
@@ -130,6 +131,7 @@ def test_an_option_changes_the_result_or_is_refused(
     command: str, option: str, known: dict[tuple[str, ...], Outcome], capsys: pytest.CaptureFixture[str]
 ) -> None:
     special = {"--output": OUTPUTS.get(command, "out/n.safetensors"), "--method": METHODS.get(command, "")}
+    special["--weight"] = WEIGHTS.get(command, "")
     value = (special.get(option) or OWN_VALUES.get((command, option)) or VALUES[option]).split()
     done = False
     for mode, words in MODES[command].items():
@@ -153,7 +155,7 @@ def test_an_option_changes_the_result_or_is_refused(
             assert re.search(rf"(?<![\w-]){option}(?![\w-])", got.err), f"refused for another reason: {told}"
         if got.code == 2 == known[key].code:
             assert got.err.startswith(f"error: {option}: expected"), told
-        printed = option in ("--quiet", "--json") or command in ("predict", "audit", "info", "values plan")
+        printed = option in ("--quiet", "--json") or command in ("predict", "audit", "info", "serve", "values plan")
         assert got.code == 2 or not got.same(known[key], printed=printed), f"no effect: {told}"
         done |= got.code != 2
     assert done or option in NEVER_DONE, f"{command} {option} was refused in every mode"

@@ -33,8 +33,8 @@ class Serve:
 
       curl 'http://127.0.0.1:5000/table/v1/driving/-8.61,41.15;-8.60,41.16?annotations=duration,distance'
 
-    A map of roads answers exactly, by a contraction hierarchy.  A model answers by its learned distance, without routes;
-    with --model the map page shows both, and where they differ.  Turn restrictions are ignored.
+    A map of roads answers exactly, by a contraction hierarchy.  A model answers by its learned distance, without
+    routes; with --model the map page shows both, and where they differ.  Turn restrictions are ignored.
 
     The workers are forked after all is loaded and share it.  Ctrl-C or SIGTERM lets open requests finish.  Only this
     machine can reach the service unless --host says otherwise; it has no passwords, so put a proxy before it that has.

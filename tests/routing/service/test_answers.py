@@ -203,7 +203,7 @@ def test_answers_ask_browsers_for_care(town: Running) -> None:
     assert "server" not in headers
 
 
-def test_a_model_alone_answers_without_routes(town: Running, town_file) -> None:  # noqa: ANN001
+def test_a_model_alone_answers_without_routes(town: Running, town_file) -> None:
     from running_service import start, town_model
 
     from trimetric.routing.service.loading import load_service

@@ -21,7 +21,9 @@ def run(town: Running, phases: str, examples: int, folder: Path) -> None:
     program = Path(sys.executable).with_name("schemathesis")
     words = [program, "run", f"{town.url}/openapi.json", *ARGUMENTS, "--max-examples", str(examples)]
     words += ["--seed", "1", "--phases", phases]
-    found = subprocess.run(words, capture_output=True, text=True, cwd=folder, env={**os.environ, "CI": "1"}, timeout=900)
+    found = subprocess.run(
+        words, capture_output=True, text=True, cwd=folder, env={**os.environ, "CI": "1"}, timeout=900
+    )
     assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-2000:]
     assert "Tested: 13" in found.stdout, found.stdout
     text = town.get("/metrics").text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -58,10 +58,10 @@ def test_the_directions_of_routingpy_follow_the_roads(town: Running, some: np.nd
         town.graph.coordinates[stops].tolist(), geometries=form, overview="full", annotations=True, steps=False
     )
     raw = found.raw["routes"][0]
-    wanted = [seconds[a, b] for a, b in zip(stops[:-1], stops[1:], strict=True)]
+    wanted = [seconds[a, b] for a, b in pairwise(stops)]
     np.testing.assert_allclose([leg["duration"] for leg in raw["legs"]], wanted, atol=1e-9)
     np.testing.assert_allclose(raw["duration"], sum(wanted), atol=1e-9)
-    np.testing.assert_allclose(raw["distance"], sum(meters[a, b] for a, b in zip(stops[:-1], stops[1:], strict=True)))
+    np.testing.assert_allclose(raw["distance"], sum(meters[a, b] for a, b in pairwise(stops)))
     for leg in raw["legs"]:
         note = leg["annotation"]
         for name in ("duration", "distance"):
@@ -107,7 +107,7 @@ def test_vroom_plans_by_the_service(town: Running, some: np.ndarray) -> None:
     jobs, arrival = json.loads(run.stdout)
     assert sorted(jobs) == [*range(1, 8)]
     order = [0, *jobs, 0]
-    total = sum(seconds[nodes[a], nodes[b]] for a, b in zip(order[:-1], order[1:], strict=True))
+    total = sum(seconds[nodes[a], nodes[b]] for a, b in pairwise(order))
     assert abs(arrival - total) <= len(order), "VROOM counts whole seconds"
     best = min(
         sum(seconds[nodes[a], nodes[b]] for a, b in zip((0, *way), (*way, 0), strict=True))

@@ -24,7 +24,7 @@ REFUSED = {
     "one place, route": ("/route/v1/driving/-8.0,41.0", "InvalidOptions"),
     "two places, nearest": (f"/nearest/v1/driving/{TWO}", "InvalidOptions"),
     "far away": ("/table/v1/driving/-8.0,41.0;-9.5,41.0", "NoSegment"),
-    "far by its radius": (f"/table/v1/driving/-8.0,41.0;-8.0105,41.0105?radiuses=;1", "NoSegment"),
+    "far by its radius": ("/table/v1/driving/-8.0,41.0;-8.0105,41.0105?radiuses=;1", "NoSegment"),
     "unknown option": (f"/table/v1/driving/{TWO}?colour=red", "InvalidQuery"),
     "option of another service": (f"/table/v1/driving/{TWO}?geometries=geojson", "InvalidQuery"),
     "twice": (f"/table/v1/driving/{TWO}?sources=0&sources=1", "InvalidQuery"),

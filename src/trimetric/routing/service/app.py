@@ -182,7 +182,8 @@ def make_app(service: Service) -> Any:
     app = FastAPI(
         title=f"Travel times of {service.title}",
         version=trimetric.__version__,
-        description="OSRM's services for one map, and endpoints of Trimetric. Every matrix keeps the triangle inequality.",
+        description="OSRM's services for one map, and endpoints of Trimetric. What routes minimize keeps the triangle "
+        "inequality; the other cost of the same routes need not. Turn restrictions are ignored.",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -25,7 +25,7 @@ class Counters:
     """Numbers that each worker counts for itself, and any worker can add up.
 
     They lie in anonymous memory that is mapped before the workers are forked: a row per worker, which only that worker
-    writes, so there is nothing to lock, and a worker that is started anew goes on counting in its row.
+    writes, so there is nothing to lock, and a worker that is started anew continues counting in its row.
 
     Args:
         workers: how many there are.
@@ -96,7 +96,10 @@ class Counters:
         lines += _head("trimetric_worker_starts_total", "counter", "Starts of each worker; more than 1 after a crash.")
         lines += [f'trimetric_worker_starts_total{{worker="{i}"}} {row[STARTS]:.0f}' for i, row in enumerate(self.rows)]
         memory = [worker_memory(int(row[PID])) for row in self.rows]
-        for kind, about in (("resident", "Resident memory of each worker."), ("private", "Memory not shared by others.")):
+        for kind, about in (
+            ("resident", "Resident memory of each worker."),
+            ("private", "Memory not shared by others."),
+        ):
             lines += _head(f"trimetric_worker_{kind}_bytes", "gauge", about)
             for i, found in enumerate(memory):
                 lines += [f'trimetric_worker_{kind}_bytes{{worker="{i}"}} {found[kind]}'] if found else []

@@ -22,8 +22,8 @@ UNREACHED = 65535
 def map_bytes(places: NDArray[np.float64], graph: Graph | None, *, seconds: bool) -> bytes:
     """Write nodes and edges for the map page, compressed.
 
-    The numbers are 4-byte integers, little-endian: `TMAP`, the number of nodes and of edges; then longitudes, latitudes,
-    and the lower and higher end of each edge, all as differences to the one before, byte by byte (all first bytes, all
+    `TMAP`, and 4-byte integers, little-endian: the number of nodes and of edges; then longitudes, latitudes, and the
+    lower and higher end of each edge, all as differences to the one before, byte by byte (all first bytes, all
     second bytes, ...), as equal bytes side by side compress well; last, a byte of km/h for each edge, 0 if unknown.
 
     Args:

@@ -48,7 +48,8 @@ class ExactEngine:
     name = "exact"
 
     def __init__(self, roads: RoadMap, weight: Weight) -> None:
-        self.roads, self.weight = roads, weight
+        self.roads = roads
+        self.weight: Weight = weight
         first = MEASURES[weight]
         self.annotations: tuple[str, ...] = (first, *(name for name in roads.costs if name != first))
         self.places = roads.graph.coordinates
@@ -62,7 +63,7 @@ class ExactEngine:
     def prepare(self) -> None:
         """Build the hierarchies and the index of streets, and compile what is compiled on first use."""
         _ = self._ahead.reverse
-        known = tuple(cast("Annotation", name) for name in self.annotations)
+        known: tuple[Annotation, ...] = tuple(cast("Annotation", name) for name in self.annotations)
         self.roads.hierarchy(self.weight, known[:1])
         here = self.at_nodes(np.array([0, self.roads.graph.num_nodes - 1]))
         if self.places is not None:
@@ -115,7 +116,9 @@ class ExactEngine:
 
     def _check_places(self) -> None:
         if self.places is None:
-            raise RefusedError("NotImplemented", "coordinates: expected a map with places, got one whose nodes have none")
+            raise RefusedError(
+                "NotImplemented", "coordinates: expected a map with places, got one whose nodes have none"
+            )
 
     def _waypoints(self, found: Positions) -> Waypoints:
         inside = found.arcs >= 0
@@ -129,7 +132,9 @@ class ExactEngine:
     ) -> dict[str, Floats]:
         """Compute costs of the same best routes, exactly."""
         check_annotations(self, annotations)
-        wanted = tuple(cast("Annotation", name) for name in self.annotations if name in annotations)
+        wanted: tuple[Annotation, ...] = tuple(
+            cast("Annotation", name) for name in self.annotations if name in annotations
+        )
         job = TravelJob.prepare(self.roads, targets.snapped, weight=self.weight, annotations=wanted)
         rows, columns = len(sources.locations), len(targets.locations)
         found: dict[str, Floats] = {name: np.empty((rows, columns)) for name in wanted}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimetric.graphs.geography import EARTH_RADIUS
+from trimetric.graphs.snapping import on_the_sphere
 from trimetric.models.model import Model
 from trimetric.routing.service.engine import Floats, Leg, Waypoints, check_annotations
 from trimetric.routing.service.limits import Deadline
@@ -53,12 +54,15 @@ class LearnedEngine:
         self._tree: Any = None
 
     def prepare(self) -> None:
-        """Make what all workers share: the index of places, and the points of all nodes."""
+        """Make what all workers share: the index of places."""
+        if self.places is not None:
+            self._make_tree(self.places)
+
+    def _make_tree(self, places: Floats) -> Any:
         from scipy.spatial import KDTree
 
-        if self.places is not None:
-            self._tree = KDTree(_on_the_sphere(self.places))
-        self._objects = self.model.objects()
+        self._tree = KDTree(on_the_sphere(places))
+        return self._tree
 
     def find(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of nodes by their ids; -1 where there is no such node."""
@@ -98,10 +102,11 @@ class LearnedEngine:
 
     def _nearest(self, places: Floats, number: int) -> tuple[Floats, NDArray[np.int64]]:
         if self.places is None:
-            raise RefusedError("NotImplemented", "coordinates: expected a map with places, got one whose nodes have none")
-        if self._tree is None:
-            self.prepare()
-        straight, nodes = self._tree.query(_on_the_sphere(places), k=[*range(1, number + 1)])
+            raise RefusedError(
+                "NotImplemented", "coordinates: expected a map with places, got one whose nodes have none"
+            )
+        tree = self._tree or self._make_tree(self.places)
+        straight, nodes = (np.reshape(part, (-1, number)) for part in tree.query(on_the_sphere(places), k=number))
         return 2 * EARTH_RADIUS * np.arcsin(np.clip(straight / 2, 0, 1)), np.asarray(nodes, np.int64)
 
     def matrix(
@@ -141,8 +146,3 @@ def no_segment(row: int, meters: float, limit: float) -> RefusedError:
     """
     away = f"{meters:,.0f} m" if meters < 10_000 else f"{meters / 1000:,.0f} km"
     return RefusedError("NoSegment", f"coordinate {row}: expected a road within {limit:g} m, got one {away} away")
-
-
-def _on_the_sphere(places: Floats) -> Floats:
-    lon, lat = np.radians(places).T
-    return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)

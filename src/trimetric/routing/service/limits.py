@@ -80,6 +80,6 @@ class Deadline:
         self._end = time.monotonic() + seconds
 
     def check(self) -> None:
-        """Refuse to go on after the deadline."""
+        """Refuse to continue after the deadline."""
         if time.monotonic() > self._end:
             raise RefusedError("TooBig", f"expected a request that takes up to {self.seconds:g} s, got a longer one")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from trimetric.graphs.graph import Graph
 from trimetric.models.model import Model
 from trimetric.routing.road_map import Weight, read_roads
 from trimetric.routing.service.limits import Limits
+
+if TYPE_CHECKING:  # what imports FastAPI is imported once it is known to be there
+    from trimetric.routing.service.app import Service
 
 NEEDED = ("fastapi", "uvicorn", "httptools", "orjson")
 
@@ -27,7 +31,7 @@ def load_service(
     workers: int = 1,
     allow_origin: str | None = None,
     cache: Path | None = None,
-):  # noqa: ANN201 (named below, so that nothing is imported before its extra is known to be there)
+) -> Service:
     """Load a map or a model, and prepare all that workers share.
 
     Args:
@@ -120,7 +124,7 @@ def rows_of_nodes(model: Model, graph: Graph) -> np.ndarray:
     return found
 
 
-def service_text(service: object, *, workers: int, where: str) -> str:
+def service_text(service: Service, *, workers: int, where: str) -> str:
     """Say what is served, for people.
 
     Args:
@@ -130,12 +134,16 @@ def service_text(service: object, *, workers: int, where: str) -> str:
     """
     from trimetric.routing.service.page_endpoints import describe
 
-    about = describe(service)  # type: ignore[arg-type]
+    about = describe(service)
+    limits = service.limits
     costs = " and ".join(about["annotations"])
     lines = [
         f"{about['title']}: {about['nodes']:,} nodes, {costs}, routes minimize the {about['cost']}; "
         f"engines: {', '.join(about['engines'])}",
-        f"workers: {workers}",
+        f"workers: {workers}; limits of a request: {limits.coordinates:,} places, {service.max_snap:g} m from a road, "
+        f"{limits.cells:,} pairs, {limits.seconds:g} s, a body of {limits.body_bytes:,} and headers of "
+        f"{limits.header_bytes:,} bytes, {limits.arrival_seconds:g} s to arrive, {limits.connections:,} connections",
+        f"websites whose scripts may read answers: {service.allow_origin or 'none'}",
         f"listening on {where}, with a map at {where}/ and documentation at {where}/docs",
     ]
     return "\n".join(lines)

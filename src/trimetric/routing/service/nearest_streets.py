@@ -46,7 +46,9 @@ class NearestStreets:
         count = np.maximum(1, np.ceil(lengths / piece)).astype(np.int64)
         self.street = np.repeat(np.arange(len(count)), count)
         step = np.arange(len(self.street)) - np.repeat(np.cumsum(count) - count, count)
-        middles = start[self.street] + ((step + 0.5) / count[self.street])[:, None] * _short_way(end - start)[self.street]
+        middles = (
+            start[self.street] + ((step + 0.5) / count[self.street])[:, None] * _short_way(end - start)[self.street]
+        )
         self.tree = KDTree(on_the_sphere(middles))
         self.half = float((lengths / count).max(initial=0.0)) / 2
 
@@ -66,7 +68,7 @@ class NearestStreets:
         pieces = min(len(self.street), 8 * number + 16)
         point = on_the_sphere(place[None])[0]
         while True:
-            straight, found = self.tree.query(point, k=[*range(1, pieces + 1)])
+            straight, found = (np.atleast_1d(part) for part in self.tree.query(point, k=pieces))
             streets = np.unique(self.street[found])
             points = self._nearest_points(place, streets)
             meters = ground_meters(np.broadcast_to(place, points.shape), points)

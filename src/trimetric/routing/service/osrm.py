@@ -88,7 +88,9 @@ def nearest(engine: Engine, query: Query, *, max_snap: float) -> dict[str, Any]:
     if number > MOST_NEAREST:
         raise RefusedError("TooBig", f"number: expected up to {MOST_NEAREST}, got {number}")
     if query.options.get("skip_waypoints", False):
-        raise RefusedError("NotImplemented", "skip_waypoints: expected false, as waypoints are all that nearest returns")
+        raise RefusedError(
+            "NotImplemented", "skip_waypoints: expected false, as waypoints are all that nearest returns"
+        )
     found = engine.nearest(query.places[0], number, float(query.radiuses(max_snap)[0]))
     return {"code": "Ok", "waypoints": waypoints(found, nodes=node_ids(engine, found.nodes))}
 

@@ -73,7 +73,9 @@ def add_own(app: FastAPI, service: Service) -> None:
         asked = request.query_params
         for name in asked:
             if name not in FIELD_OPTIONS:
-                raise RefusedError("InvalidQuery", f"expected the options {', '.join(FIELD_OPTIONS)}, got {name[:60]!r}")
+                raise RefusedError(
+                    "InvalidQuery", f"expected the options {', '.join(FIELD_OPTIONS)}, got {name[:60]!r}"
+                )
         place = [read_number(name, asked.get(name, "")) for name in ("lon", "lat")]
         reverse = read_flag("reverse", asked.get("reverse", "false"))
         engine = service.engine(asked.get("engine"))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FIRST = 63  # "?": the character of five zero bits
-MORE = 32  # the bit that says that a number goes on
+MORE = 32  # the bit that says that more bits of a number follow
 
 
 def encode_polyline(places: NDArray[np.float64], *, decimals: int = 5) -> str:

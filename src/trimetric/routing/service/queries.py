@@ -180,7 +180,9 @@ def _checked(service: str, places: NDArray[np.float64], given: Mapping[str, Any]
         raise RefusedError("InvalidOptions", f"coordinates: expected at least two, got {count}")
     radiuses = options.get("radiuses")
     if radiuses is not None and len(radiuses) != count:
-        raise RefusedError("InvalidOptions", f"radiuses: expected one for each of {count} coordinates, got {len(radiuses)}")
+        raise RefusedError(
+            "InvalidOptions", f"radiuses: expected one for each of {count} coordinates, got {len(radiuses)}"
+        )
     for name in ("sources", "destinations"):
         wrong = [index for index in options.get(name) or () if index >= count]
         if wrong:

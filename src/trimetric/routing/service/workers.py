@@ -40,7 +40,9 @@ def listen(host: str, port: int) -> socket.socket:
     Raises:
         OSError: where that is impossible, such as for a port in use.
     """
-    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
     found = socket.socket(family, kind, protocol)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -134,7 +136,7 @@ def _fork(worker: int, app: Any, sock: socket.socket, limits: Limits, counters: 
         counters.started(worker)
         make_server(app, limits).run(sockets=[sock])
         code = 0
-    except BaseException as error:  # whatever it is, the worker must not go on as a copy of the parent
+    except BaseException as error:  # whatever it is, the worker must not continue as a copy of the parent
         print(f"worker {worker}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
     finally:
         os._exit(code)
