@@ -192,6 +192,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "search_libraries",
         lambda options: search_libraries.run(quick=options.quick),
         search_libraries.show,
+    ),
     "serve": Benchmark(
         "the service under load for some minutes, with malformed requests and slow clients; only if named",
         "serve",
