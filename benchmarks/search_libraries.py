@@ -50,7 +50,7 @@ def run(*, quick: bool = False) -> list[Answer]:
 
 def _data(quick: bool) -> dict[str, Tensor]:
     generator = torch.Generator().manual_seed(0)
-    n = 5000 if quick else 100_000
+    n = 5000 if quick else 50_000
     bend = torch.randn(2, 16, generator=generator)
     surface = torch.sin(3 * torch.rand(n, 2, generator=generator) @ bend)
     return {"curved surface": surface, "random, 16 dimensions": torch.randn(n, 16, generator=generator)}
@@ -61,7 +61,7 @@ def _compare(name: str, points: Tensor, quick: bool) -> Iterator[Answer]:
 
     torch.manual_seed(0)
     distance = tm.NormInduced(tm.Mahalanobis(16)).requires_grad_(False)
-    queries = 200 if quick else 1000
+    queries = 200 if quick else 500
     points, asked = points[:-queries], points[-queries:]
     vectors, metric = tm.search.plain_vectors(distance, points)
     wanted, _ = tm.search.plain_vectors(distance, asked)
@@ -78,7 +78,7 @@ def _compare(name: str, points: Tensor, quick: bool) -> Iterator[Answer]:
 
     yield answer("tm.search.Index, exact", build, seconds, exact.ids.numpy())
     for recall in (0.99, 0.9):
-        leaves = tm.search.leaves_for_recall(index, recall, k=K)
+        leaves = tm.search.leaves_for_recall(index, recall, k=K, sample=50)
         seconds, found = _timed(lambda leaves=leaves: index.nearest(asked, k=K, most_leaves=leaves))
         yield answer(f"tm.search.Index, {leaves} leaves", build, seconds, found.ids.numpy())
     for algorithm in ("brute", "ball_tree"):
