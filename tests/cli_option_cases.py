@@ -101,7 +101,7 @@ VALUES: dict[str, str] = {
     "--check": "",
     "--concave-units": "2",
     "--cost": "distance",
-    "--dask": "tcp://127.0.0.1:9",
+    "--dask": "abacus://here:1",
     "--dataset": "out/other.npz",
     "--device": "abacus",
     "--dim": "6",
@@ -217,7 +217,11 @@ ALSO = {
 }
 # One input for each way to train is enough for options of the training itself.
 OF_TRAINING = {"--epochs", "--batch-size", "--learning-rate", "--weight-decay", "--schedule", "--dim", "--head"}
+<<<<<<< HEAD
 OF_TRAINING |= {"--restart", "--quiet", "--json", "--seed", "--patience", "--loss", "--device", "--output"}
+=======
+OF_TRAINING |= {"--restart", "--quiet", "--json", "--dask", "--seed", "--patience", "--loss", "--device", "--output"}
+>>>>>>> w28a
 TRAINED = {
     "fit": ("pairs", "network", "map model"),
     "metrize": ("model",),
