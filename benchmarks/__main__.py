@@ -33,6 +33,7 @@ from benchmarks import (
     startup,
     torchqmet_heads,
     training_step,
+    travel_matrices,
     values,
     worth,
 )
@@ -152,6 +153,12 @@ BENCHMARKS: dict[str, Benchmark] = {
         "distance_matrices",
         lambda options: distance_matrices.run(quick=options.quick, map_file=options.map),
         distance_matrices.show,
+    ),
+    "travel": Benchmark(
+        "travel matrices between places on streets, against SciPy and NetworkX; --map adds a matrix on disk",
+        "travel_matrices",
+        lambda options: travel_matrices.run(quick=options.quick, map_file=options.map),
+        travel_matrices.show,
     ),
     "startup": Benchmark(
         "processor time of commands, against importing torch alone",

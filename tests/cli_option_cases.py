@@ -70,6 +70,7 @@ MODES: dict[str, dict[str, list[str]]] = {
     "repair": {
         "active set": ["even.csv", "-o", "out/x.csv"],
         "decrease": ["broken.csv", "-o", "out/x.csv", "--method", "decrease-only"],
+        "costs": ["costs.json", "-o", "out/x.json"],
     },
     "metrize": {
         "model": ["map.safetensors", *OUT, "--steps", "40"],
@@ -201,8 +202,8 @@ INSTEAD: dict[str, dict[str, str]] = {
     "--largest": {"edges.csv": "parts.csv", "streets.csv": "parts.csv"},
     "--matrix": {"pairs.csv": "matrix.csv"},
     "--edges": {"pairs.csv": "edges.csv"},
-    "--missing": {"even.csv": "gaps.csv", "broken.csv": "gaps.csv"},
-    "--overwrite": {"even.csv": "out/same.csv", "broken.csv": "out/same.csv", "out/x.csv": "out/same.csv"},
+    "--missing": {"even.csv": "gaps.csv", "broken.csv": "gaps.csv", "costs.json": "gaps.csv"},
+    "--overwrite": dict.fromkeys(("even.csv", "broken.csv", "costs.json", "out/x.csv", "out/x.json"), "out/same.csv"),
     "--max-snap": {"places.csv": "far.csv", "stops.csv": "far.csv"},
     "--env": {"log.npz": "out/new.npz"},
     "--map": {"log.npz": "out/new.npz"},
@@ -262,7 +263,8 @@ def write_inputs() -> None:
     broken = random.uniform(1, 9, size=(12, 12)) * (1 - np.eye(12))
     np.savetxt("broken.csv", broken, delimiter=",")
     np.savetxt("even.csv", broken + broken.T, delimiter=",")
-    Path("costs.json").write_text(json.dumps({"durations": broken.tolist(), "distances": broken.T.tolist()}))
+    both = {"durations": (broken + broken.T).tolist(), "distances": (broken + 2 * broken.T).tolist()}
+    Path("costs.json").write_text(json.dumps(both))
     broken[0, 1] = np.nan
     np.savetxt("gaps.csv", broken, delimiter=",")
     for file, factor in {"objects.csv": 1, "others.csv": 3}.items():

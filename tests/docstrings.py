@@ -19,6 +19,7 @@ PACKAGES = {
     "trimetric.nearness": None,
     "trimetric.graphs": "numba",
     "trimetric.rl": "gymnasium",
+    "trimetric.routing": "routingkit_cch",
     "trimetric.search": None,
     "trimetric.integrations.sklearn": "sklearn",
     "trimetric.integrations.pytorch_metric_learning": "pytorch_metric_learning",

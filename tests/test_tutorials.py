@@ -23,6 +23,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "asymmetric_search": ("numba", "sklearn"),
     "values_and_planning": (),
     "metrize": ("sklearn",),
+    "places_to_routes": ("numba", "osmium", "routingkit_cch", "pyvrp"),
 }
 """The tutorials, and what each needs beyond the core."""
 CLAIMS: dict[str, str] = {
@@ -33,6 +34,7 @@ CLAIMS: dict[str, str] = {
     "labels_and_triplets": r"Wide Norm: triangle defect: 0$",
     "asymmetric_search": r"same distances as by comparing with all: True[\s\S]*which breaks it for the points",
     "values_and_planning": r"metric +triangle defect: 0 in ",
+    "places_to_routes": r"up to rounding[\s\S]*have a shorter way[\s\S]*broken triples: 0\n[\s\S]*feasible: True",
     "metrize": r"the metric: triangle defect 0 on [\s\S]*pruned by the metric: .* 0 places missed$",
 }
 """What each must print, at any size."""

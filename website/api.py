@@ -17,6 +17,7 @@ PACKAGES = (
     "trimetric.nearness",
     "trimetric.graphs",
     "trimetric.rl",
+    "trimetric.routing",
     "trimetric.search",
     "trimetric.integrations.sklearn",
     "trimetric.integrations.pytorch_metric_learning",
@@ -49,6 +50,7 @@ FORMULA = re.compile(r"\$.+?\$")
 OVERVIEW = "api/index.md"
 TITLES = {
     "trimetric.nearness": "Nearness",
+    "trimetric.routing": "Travel matrices",
     "trimetric.search": "Search",
     "trimetric.integrations.sklearn": "scikit-learn",
     "trimetric.integrations.pytorch_metric_learning": "pytorch-metric-learning",

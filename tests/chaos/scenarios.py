@@ -76,6 +76,13 @@ def write_streets(folder: Path, side: int = 16) -> None:
                     rows.writerow((end, f"{i} {j}", f"{generator.uniform(1, 2):.3f}"))
 
 
+def write_stops(folder: Path, side: int = 16) -> None:
+    """The same, and all of its corners as places."""
+    write_streets(folder, side)
+    names = [f"{i} {j}" for i in range(side) for j in range(side)]
+    (folder / "stops.csv").write_text("\n".join(["id", *names]) + "\n")
+
+
 def write_matrix(folder: Path) -> None:
     matrix = np.random.default_rng(0).uniform(0, 10, (120, 120))
     np.fill_diagonal(matrix, 0)
@@ -155,6 +162,13 @@ SCENARIOS = (
         "trimetric",
         ("repair", "D.csv", "-o", "X.csv", "--picture", "change.png", QUIET),
         write_matrix,
+    ),
+    Scenario(
+        "matrix",
+        "trimetric",
+        ("matrix", "streets.csv", "stops.csv", "-o", "matrix.npy", "--cache", "cache", QUIET),
+        write_stops,
+        aims=("moment", "change"),  # blocks are written in their place
     ),
     Scenario(
         "sweep",

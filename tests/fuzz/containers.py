@@ -157,6 +157,18 @@ def inside_gzip(*mutations: Mutation) -> Mutation:
 # JSON
 
 
+def nested_json(data: bytes, random: Random) -> bytes:
+    """Replace a part of a JSON text by another value, such as lists of lists a thousand deep."""
+    try:
+        value = json.loads(data)
+    except ValueError:
+        return b"[" * random.randrange(1, 5000)
+    if random.random() < 0.1:
+        depth = random.choice((10, 1000, 100_000))
+        return b"[" * depth + b"]" * depth
+    return json.dumps(strange_json(value, random)).encode()
+
+
 def strange_json(value: Any, random: Random) -> Any:
     """The same with one part replaced, renamed, added or taken out."""
     if isinstance(value, dict) and value and random.random() < 0.85:

@@ -10,7 +10,7 @@ import numpy as np
 
 from trimetric.files.errors import InputError
 
-from .containers import NPY, npy_bytes, npz, strange_parquet
+from .containers import NPY, nested_json, npy_bytes, npz, strange_parquet
 from .mutations import BYTES, cells, encodings
 from .reader import Reader
 
@@ -23,6 +23,13 @@ FULL = (
     "NAME: x\nTYPE: ATSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n"
     "EDGE_WEIGHT_SECTION\n9 1 2\n1 9 3\n2 3 9\nEOF\n"
 )
+JSON_MATRICES = (
+    "[[0, 1], [2, 0]]",
+    '{"code": "Ok", "durations": [[0, 1.5], [2, 0]], "distances": [[0, 7], [9, 0]], "ids": ["a", "b"]}',
+    '{"matrices": {"car": {"durations": [[0, 1], [2, 0]]}}, "jobs": []}',
+    '{"distance_matrix": [[0, 1], [2, 0]], "num_vehicles": 1, "depot": 0}',
+)
+PLACES = "id,lon,lat\nhome,-8,41.004\nwork,-7.995,41.0101\n"
 UPPER = "DIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n1 2\n3\nEOF\n"
 
 
@@ -93,7 +100,26 @@ def _check_transitions(found: Any) -> None:
     assert found.ends.max() < len(found.states)
 
 
+def _check_places(found: Any) -> None:
+    n = len(found)
+    assert n
+    assert len(set(found.names)) == n
+    assert found.positions.coordinates.shape == (n, 2)
+    assert (found.positions.meters <= 500).all()
+    assert ((found.positions.nodes >= 0) ^ (found.positions.arcs >= 0)).all()
+
+
 # Calls
+
+
+def _read_places(file: Path) -> Any:
+    from trimetric.graphs import Graph
+    from trimetric.routing import RoadMap, read_places
+
+    corners = [[-8.0, 41.0], [-8.0, 41.01], [-7.99, 41.01]]
+    arcs = [0, 1, 2], [1, 2, 0], [60.0, 50.0, 80.0]
+    graph = Graph.from_arcs(3, *arcs, directed=True, coordinates=corners, names=["a", "b", "c"])
+    return read_places(file, RoadMap.of_graph(graph))
 
 
 def _read_pairs(file: Path) -> Any:
@@ -140,11 +166,13 @@ def _read_transitions(file: Path) -> Any:
 
 PAIR_NAMES = ("from", "to", "distance")
 CSV = (*BYTES, cells(","), cells(","), cells(","), encodings)
+JSON = (*BYTES, cells(","), cells(","), encodings, nested_json, nested_json)
 TSV = (*BYTES, cells("\t"), cells("\t"), encodings)
 BLANKS = (*BYTES, cells(" "), cells(" "), encodings)
 OUT = ("-o", "{folder}/m.safetensors", "--epochs", "1", "--quiet")
 FIT, FIT_MATRIX = ("fit", "{file}", *OUT), ("fit", "{file}", "--matrix", *OUT)
 TEXT_IDS = {"to": ["b", "c", "a"], "distance": [1.0, 2.5, 3.0]} | {"from": ["a", "b", "c"]}
+ALL_PAIRS = {"from": list("aabb"), "to": list("abab"), "duration": [0.0, 1.0, 2.0, 0.0], "distance": [0, 5, 6, 0]}
 STEPS = {"observations": [[0.0], [1.0]], "next_observations": [[1.0], [2.0]]}
 
 
@@ -221,6 +249,19 @@ TABLE_READERS = (
     _repaired("tsv", _text(MATRIX.replace(",", "\t"), "0\t\n1\t0\n"), TSV),
     _repaired("atsp", _text(FULL), BLANKS),
     _repaired("tsp", _text(UPPER, UPPER.replace("UPPER_ROW", "LOWER_DIAG_ROW").replace("3\nEOF", "3 4 5 6")), BLANKS),
+    _repaired("vrp", _text(FULL.replace("EOF", "DEMAND_SECTION\n1 0\n2 1\n3 1\nEOF")), BLANKS),
+    _repaired("json", _text(*JSON_MATRICES), JSON),
+    _repaired("parquet", _parquet(**ALL_PAIRS), (*BYTES, strange_parquet(tuple(ALL_PAIRS)))),
+    Reader(
+        name="places csv",
+        file="places.csv",
+        seeds=_text(PLACES, "id\na\nb\n"),
+        call=_read_places,
+        check=_check_places,
+        mutations=CSV,
+        command=("matrix", "{folder}/roads.csv", "{file}", "-o", "{folder}/m.npy", "--quiet"),
+        prepare=lambda folder: (folder / "roads.csv").write_text(EDGES) and None,
+    ),
     Reader(
         name="transitions npz",
         file="steps.npz",

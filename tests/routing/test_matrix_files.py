@@ -129,7 +129,7 @@ def test_blocks_resume_where_they_were_and_write_the_same_bytes(
     with pytest.raises(KeyboardInterrupt):
         routing.write_matrix_file(broken, town, places, progress="silent")
     assert not broken.exists()
-    journal = tmp_path / "broken.npy.parts" / "journal.jsonl"
+    journal = tmp_path / "broken.npy.parts" / "blocks.journal"
     journal.write_bytes(journal.read_bytes() + b'{"rows"')  # a line that was cut
     monkeypatch.setattr(block_files.BlockFolder, "write", written)
     assert routing.write_matrix_file(broken, town, places, progress="silent").resumed == 9
@@ -153,7 +153,7 @@ def test_a_killed_command_resumes_and_writes_the_same_bytes(tmp_path: Path) -> N
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     subprocess.run([*words, "-o", "whole.npy"], cwd=tmp_path, check=True, env=environment)
     process = subprocess.Popen([*words, "-o", "killed.npy"], cwd=tmp_path, env=environment)
-    journal = tmp_path / "killed.npy.parts" / "journal.jsonl"
+    journal = tmp_path / "killed.npy.parts" / "blocks.journal"
     while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") > 2):
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)

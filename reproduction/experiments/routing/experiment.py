@@ -10,6 +10,7 @@ import numpy as np
 
 from reproduction.experiments.routing.data import GENERATED, instance_files, load_matrix
 from reproduction.frame.experiment import Experiment, Result, Scale
+from reproduction.frame.findings import Finding, check, find
 from reproduction.frame.rows import Row, pick
 from reproduction.frame.tables import Column, Table, summarize
 from trimetric.nearness import is_metric, nearest_metric, violations
@@ -66,6 +67,12 @@ class Routing(Experiment[Cell]):
             "seconds": seconds,
         }
         return [Result(name, value) for name, value in numbers.items()]
+
+    def findings(self, rows: list[Row]) -> dict[str, Finding]:
+        broken = {row.settings["instance"]: row.value for row in rows if row.metric == "broken pairs"}
+        published = [share == 0 for name, share in broken.items() if name != GENERATED]
+        found = find(check("every triangle inequality holds", published, "published instances"))
+        return {} if found is None else {"table_routing_broken": found}
 
     def tables(self, rows: list[Row]) -> list[Table]:
         names = list(dict.fromkeys(row.settings["instance"] for row in rows))

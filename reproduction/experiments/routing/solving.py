@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from reproduction.experiments.routing.data import GENERATED, instance_files, load_matrix
 from reproduction.frame.experiment import Experiment, Result, Scale
+from reproduction.frame.findings import Finding, check, find
 from reproduction.frame.rows import Row, pick
 from reproduction.frame.tables import Column, Measured, Table, summarize
 from trimetric.nearness import closure, nearest_metric
@@ -68,14 +69,22 @@ class RoutingSolve(Experiment[Cell]):
         numbers["iterations"] = float(result.num_iterations)
         return [Result(name, value) for name, value in numbers.items()]
 
+    def findings(self, rows: list[Row]) -> dict[str, Finding]:
+        names = [name for name in dict.fromkeys(row.settings["instance"] for row in rows) if name != GENERATED]
+        checks = []
+        for variant in VARIANTS[1:]:
+            pairs = [(_cost(rows, name, variant), _cost(rows, name, "given")) for name in names]
+            lower = [ours.value < given.value for ours, given in pairs if ours is not None and given is not None]
+            checks.append(check(f"{variant}: a lower mean cost than with the given matrix", lower, "instances"))
+        found = find(*checks)
+        return {} if found is None else {"table_routing_solve": found}
+
     def tables(self, rows: list[Row]) -> list[Table]:
         names = list(dict.fromkeys(row.settings["instance"] for row in rows))
         cells: dict[tuple[str, str], Measured | str | None] = {}
         for name in names:
             for variant in VARIANTS:
-                cells[name, f"{variant}: cost"] = summarize(
-                    pick(rows, "paths cost", {"instance": name, "variant": variant})
-                )
+                cells[name, f"{variant}: cost"] = _cost(rows, name, variant)
                 cells[name, f"{variant}: feasible as given"] = summarize(
                     pick(rows, "given feasible", {"instance": name, "variant": variant})
                 )
@@ -83,6 +92,10 @@ class RoutingSolve(Experiment[Cell]):
         columns += [Column(f"{variant}: feasible as given", better=None, format=".0%") for variant in VARIANTS]
         title = "Cost of solutions when vehicles drive the detours, by the matrix that the solver saw"
         return [Table(label="table_routing_solve", title=title, columns=columns, rows=names, cells=cells)]
+
+
+def _cost(rows: list[Row], name: str, variant: str) -> Measured | None:
+    return summarize(pick(rows, "paths cost", {"instance": name, "variant": variant}))
 
 
 class ProcessorTime:

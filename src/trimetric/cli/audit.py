@@ -12,6 +12,7 @@ from trimetric._audit.axioms import Measured
 from trimetric.cli.effects import Effects, Only, no_effect
 from trimetric.cli.general import SeededComputing, keep_inputs, output_file, unless_given
 from trimetric.files.errors import InputError, check_inputs
+from trimetric.files.suffixes import MATRIX_SUFFIXES
 
 RANDOM_POINTS = 500
 NEAREST_SECONDS = 60.0
@@ -22,9 +23,7 @@ ALL_TRIPLES = 2000
 
 def _is_model(options: Audit) -> bool:
     """Whether the file is a model: one of another suffix is a matrix."""
-    from trimetric.files.matrices import SUFFIXES
-
-    return options.model.suffix.lower() not in SUFFIXES
+    return options.model.suffix.lower() not in MATRIX_SUFFIXES
 
 
 OF_A_MODEL = Only("with a model", _is_model)

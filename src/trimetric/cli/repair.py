@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from tyro.conf import Positional, arg
 
@@ -14,6 +14,8 @@ from trimetric.cli.process import tell_now
 from trimetric.files.errors import InputError, check_inputs
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from trimetric.files.matrices import SquareMatrix
     from trimetric.nearness import NearestMetric, Round
     from trimetric.nearness.entry_error import Cell, EntryError, Remedy
@@ -25,7 +27,14 @@ REMEDIES: dict[Remedy, str] = {
 }
 STOPPING = "stopping after this round; press Ctrl-C again to stop without a result"
 
+NAMED_COST = Only(
+    "with a .json or .parquet file", lambda options: options.matrix.suffix.lower() in (".json", ".parquet")
+)
 SEARCHED = Only("with a --method other than decrease-only", lambda options: options.method != "decrease-only")
+
+
+PLAIN = (".npy", ".npz", ".csv", ".tsv", ".txt")
+OF_SOLVERS = (".parquet", ".json", ".atsp", ".tsp", ".vrp")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +55,8 @@ class Repair:
     """distances from row to column: .csv, .tsv, .txt, .npy, .npz, .parquet, .json (OSRM, VROOM, OR-Tools), or .atsp,
     .tsp, .vrp of TSPLIB and VRPLIB"""
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
-    """the matrix to write: .npy, .npz, .csv, .tsv or .txt"""
+    """the matrix to write: .npy, .npz, .csv, .tsv, .txt, .parquet or .json; with --integers also .atsp, .tsp or .vrp,
+    which keep the other sections of such a MATRIX"""
     overwrite: bool = False
     """let the output replace MATRIX itself"""
     symmetric: bool = False
@@ -61,16 +71,20 @@ class Repair:
     is another name of nearest, and dykstra fixes triangles in turn"""
     integers: bool = False
     """whole numbers that still keep the triangle inequality"""
+    cost: Annotated[Literal["duration", "distance"] | None, unless_given("COST")] = None
+    """of a .json or .parquet file with both, the matrix to repair (default: duration)"""
     max_seconds: Annotated[float | None, unless_given("SECONDS")] = None
     """write the best metric so far after this time"""
     picture: Annotated[Path | None, unless_given("FILE")] = None
     """a .png with the matrix before and after, and the changes"""
     general: General = field(default_factory=General)
 
-    effects: ClassVar[Effects] = {"tolerance": SEARCHED, "max_seconds": SEARCHED}
+    effects: ClassVar[Effects] = {"tolerance": SEARCHED, "max_seconds": SEARCHED, "cost": NAMED_COST}
 
     def run(self) -> int:
-        output = output_file("--output", self.output, ".npy", ".npz", ".csv", ".tsv", ".txt")
+        output = output_file("--output", self.output, *PLAIN, *OF_SOLVERS)
+        if output.suffix.lower() in (".atsp", ".tsp", ".vrp") and not self.integers:
+            raise InputError(f"--integers: expected for {output.name}, whose format has whole numbers only")
         picture = None if self.picture is None else output_file("--picture", self.picture, ".png")
         if not self.overwrite:
             keep_inputs("--output", output, self.matrix, remedy="; --overwrite replaces it")
@@ -81,9 +95,9 @@ class Repair:
         import numpy as np
 
         from trimetric.files.matrices import read_square_matrix
-        from trimetric.nearness import repair_report, write_matrix
+        from trimetric.nearness import repair_report
 
-        square = read_square_matrix(self.matrix, gaps=True)
+        square = read_square_matrix(self.matrix, gaps=True, cost=self.cost)
         signals: list[int] = []
         result = self._solved(square, signals)
         if self.missing and not np.isnan(square.values).any():
@@ -92,7 +106,7 @@ class Repair:
         numbers = (result.gap, result.distortion, report.mean_change)
         if not (np.isfinite(numbers).all() and np.isfinite(result.matrix).all()):
             raise RuntimeError(f"{self.matrix}: the repair left the range of floating point; nothing was written")
-        write_matrix(output, result.matrix)
+        self._write(output, square, result.matrix)
         written = [output]
         if picture is not None:
             self._draw(result, square, picture)
@@ -105,6 +119,25 @@ class Repair:
         if result.stopped == "interrupted":
             return 128 + signals[0]
         return 0 if result.converged else 1
+
+    def _write(self, output: Path, square: SquareMatrix, matrix: NDArray[Any]) -> None:
+        from trimetric._support.atomic import replacing
+        from trimetric.files.matrices import write_matrix
+        from trimetric.files.tsplib import is_tsplib, with_other_matrix
+        from trimetric.routing.matrix_files import MatrixFile, check_format, write_travel_file
+
+        suffix = output.suffix.lower()
+        if suffix in PLAIN:
+            write_matrix(output, matrix)
+        elif suffix in (".atsp", ".tsp", ".vrp") and is_tsplib(self.matrix):
+            text = with_other_matrix(self.matrix, matrix)
+            with replacing(output) as stream:
+                stream.write(text.encode())
+        else:
+            form = check_format(output, None, costs=1, square=True, whole=self.integers)
+            write_travel_file(
+                output, form, MatrixFile.of_names(square.names, len(matrix)), {self.cost or "duration": matrix}
+            )
 
     def _solved(self, square: SquareMatrix, signals: list[int]) -> NearestMetric:
         """Return the result; signals that arrive meanwhile are appended to the list."""

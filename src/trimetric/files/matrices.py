@@ -18,12 +18,12 @@ from trimetric.files.costs import Cost
 from trimetric.files.errors import InputError, check_exists, unknown_suffix
 from trimetric.files.pair_matrices import read_pair_matrix
 from trimetric.files.solver_json import read_json_matrix
+from trimetric.files.suffixes import MATRIX_SUFFIXES
 from trimetric.files.text import DELIMITERS, find_separator, number_hint, read_numbered_rows
 from trimetric.files.tsplib import is_tsplib, read_tsplib
 
 IDS = "ids"
 MATRIX = "D"
-SUFFIXES = (".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".json", ".atsp", ".tsp", ".vrp")
 WRITTEN = {".csv": ",", ".tsv": "\t", ".txt": " ", ".npy": "", ".npz": ""}
 
 
@@ -77,7 +77,7 @@ def read_square_matrix(file: Path, *, gaps: bool = False, cost: Cost | None = No
     elif suffix in (".npy", ".npz"):
         names, values = _from_arrays(file)
     else:
-        raise unknown_suffix(file, *SUFFIXES)
+        raise unknown_suffix(file, *MATRIX_SUFFIXES)
     if values.ndim != 2 or values.shape[0] != values.shape[1] or values.dtype.kind not in "iuf":
         raise InputError(f"{file}: expected a square matrix of numbers, got shape {values.shape} of {values.dtype}")
     if names is not None and "" in names:

@@ -33,6 +33,23 @@ def is_tsplib(file: Path) -> bool:
         return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(tuple(word.encode() for word in FIRST_WORDS))
 
 
+def with_other_matrix(file: Path, matrix: NDArray[np.int64]) -> str:
+    """Write an instance with another matrix of the same size; all other sections stay as they are.
+
+    Args:
+        file: an instance with an explicit matrix, which `read_tsplib` has read.
+        matrix: `(n, n)` whole numbers.
+
+    Returns:
+        The text of the new instance.
+    """
+    head, _, body = file.read_text(encoding="utf-8-sig").partition("EDGE_WEIGHT_SECTION")
+    head = re.sub(r"(?m)^\s*EDGE_WEIGHT_FORMAT\s*:.*$", "EDGE_WEIGHT_FORMAT : FULL_MATRIX", head)
+    rest = re.search(r"[A-Z][\s\S]*", body)
+    rows = "\n".join(" ".join(map(str, row)) for row in matrix.tolist())
+    return f"{head}EDGE_WEIGHT_SECTION\n{rows}\n{rest.group() if rest else 'EOF'}".rstrip() + "\n"
+
+
 def read_tsplib(file: Path) -> NDArray[np.float64]:
     """Read the explicit matrix of an instance.  Its diagonal, which is not a distance there, becomes 0.
 

@@ -20,7 +20,7 @@ from trimetric.routing.costs import Annotation
 from trimetric.routing.matrices import blocks_of_rows
 from trimetric.routing.positions import Positions
 
-JOURNAL = "journal.jsonl"
+JOURNAL = "blocks.journal"
 WAITING = 2  # blocks per worker of a cluster that are under way
 
 

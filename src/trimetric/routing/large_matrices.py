@@ -39,6 +39,11 @@ class WrittenMatrix:
         shape: rows and columns.
         costs: what it holds.
         resumed: the rows that were there from an interrupted run.
+
+    Examples:
+        >>> written = WrittenMatrix(file=Path("m.npy"), form="npy", shape=(9, 9), costs=("duration",), resumed=0)
+        >>> written.file.name
+        'm.npy'
     """
 
     file: Path

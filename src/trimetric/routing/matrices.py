@@ -31,6 +31,14 @@ class TravelMatrix:
         targets: the places where they end.
         costs: `(sources, targets)` "duration" in seconds and "distance" in meters, as far as asked for, of the same
             route; infinite where there is none.
+
+    Examples:
+        >>> from trimetric.graphs import Graph
+        >>> graph = Graph.from_arcs(3, [0, 1, 2], [1, 2, 0], [60.0, 50.0, 80.0], directed=True)
+        >>> roads = RoadMap.of_graph(graph, weight="time")
+        >>> travel_matrix(roads, positions_at_nodes(roads, [0, 2])).durations
+        array([[  0., 110.],
+               [ 80.,   0.]])
     """
 
     sources: Positions

@@ -43,6 +43,18 @@ class MatrixFile:
     source_meters: NDArray[np.float64]
     target_meters: NDArray[np.float64]
 
+    @classmethod
+    def of_names(cls, names: Sequence[str] | None, count: int) -> MatrixFile:
+        """What is known of a square matrix without places.
+
+        Args:
+            names: of its objects; by default their numbers.
+            count: how many there are.
+        """
+        known = [str(i) for i in range(count)] if names is None else list(names)
+        nowhere, zero = np.full((count, 2), np.nan), np.zeros(count)
+        return cls(known, known, nowhere, nowhere, zero, zero)
+
 
 @dataclass(frozen=True)
 class _Kind:

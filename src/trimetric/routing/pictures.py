@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from trimetric.kernels.min_plus import closure
 from trimetric.nearness.report import shrink
+from trimetric.nearness.result import COUNT_TOLERANCE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +35,8 @@ def audit_picture(matrix: ArrayLike) -> Figure:
     paths = closure(np.where(np.isnan(given), np.inf, given))
     with np.errstate(invalid="ignore"):
         excess = np.where(known, given - paths, np.nan)
-    broken = excess[known & (excess > 0)]
+    rounding = COUNT_TOLERANCE * float(np.nanmax(given, initial=0.0))
+    broken = excess[known & (excess > rounding)]
     figure = Figure(figsize=(12, 3.8), layout="constrained")
     axes = figure.subplots(1, 3)
     for ax, (title, values, colors) in zip(

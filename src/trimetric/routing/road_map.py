@@ -68,7 +68,8 @@ class RoadMap:
         return f"{self.graph}, with {' and '.join(self.costs)}"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_lock": None}
+        left_out = ("_edge_index", "_jobs_to_all")  # large, and made again where they are needed
+        return {name: value for name, value in self.__dict__.items() if name not in left_out} | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())

@@ -25,6 +25,15 @@ class Route:
         nodes: the nodes of the map that it passes, in order.
         coordinates: `(points, 2)` longitude and latitude along it, from source to target.
         costs: "duration" in seconds and "distance" in meters, as far as the map has them.
+
+    Examples:
+        >>> from trimetric.graphs import Graph
+        >>> from trimetric.routing import positions_at_nodes
+        >>> graph = Graph.from_arcs(3, [0, 1, 2], [1, 2, 0], [60.0, 50.0, 80.0], directed=True)
+        >>> roads = RoadMap.of_graph(graph, weight="time")
+        >>> places = positions_at_nodes(roads, [1, 0])
+        >>> route(roads, places[:1], places[1:]).nodes.tolist()
+        [1, 2, 0]
     """
 
     source: Positions
