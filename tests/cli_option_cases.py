@@ -101,7 +101,7 @@ VALUES: dict[str, str] = {
     "--check": "",
     "--concave-units": "2",
     "--cost": "distance",
-    "--dask": "tcp://127.0.0.1:9",
+    "--dask": "abacus://here:1",
     "--dataset": "out/other.npz",
     "--device": "abacus",
     "--dim": "6",
@@ -217,8 +217,13 @@ ALSO = {
 }
 # One input for each way to train is enough for options of the training itself.
 OF_TRAINING = {"--epochs", "--batch-size", "--learning-rate", "--weight-decay", "--schedule", "--dim", "--head"}
-OF_TRAINING |= {"--restart", "--quiet", "--json", "--seed", "--patience", "--loss", "--device", "--output"}
-TRAINED = {"fit": ("pairs", "network", "map model"), "metrize": ("model",), "values fit": ("dataset",)}
+OF_TRAINING |= {"--restart", "--quiet", "--json", "--dask", "--seed", "--patience", "--loss", "--device", "--output"}
+TRAINED = {
+    "fit": ("pairs", "network", "map model"),
+    "metrize": ("model",),
+    "values fit": ("dataset",),
+    "matrix": ("map",),
+}
 # With the other words of `ALSO`, a map model is refused for these already.
 LEFT_OUT = {("fit", "map model", "--patience"), *(("serve", mode, "--check") for mode in MODES["serve"])}
 NEVER_DONE = {

@@ -71,8 +71,21 @@ class Routing(Experiment[Cell]):
     def findings(self, rows: list[Row]) -> dict[str, Finding]:
         broken = {row.settings["instance"]: row.value for row in rows if row.metric == "broken pairs"}
         published = [share == 0 for name, share in broken.items() if name != GENERATED]
-        found = find(check("every triangle inequality holds", published, "published instances"))
-        return {} if found is None else {"table_routing_broken": found}
+        change = {
+            (row.settings["instance"], row.settings["method"]): row.value
+            for row in rows
+            if row.metric == "J" and not row.settings["integers"]
+        }
+        nearer = [
+            change[name, "active-set"] < change[name, "decrease-only"]
+            for name, share in broken.items()
+            if share > 0 and {(name, "active-set"), (name, "decrease-only")} <= change.keys()
+        ]
+        found = {
+            "table_routing_broken": find(check("every triangle inequality holds", published, "published instances")),
+            "table_routing_repairs": find(check("the nearest metric changes less", nearer, "broken matrices")),
+        }
+        return {label: finding for label, finding in found.items() if finding is not None}
 
     def tables(self, rows: list[Row]) -> list[Table]:
         names = list(dict.fromkeys(row.settings["instance"] for row in rows))
