@@ -40,6 +40,8 @@ MISSING = {
     "predict from a file": ("predict", "model.safetensors", "--from-file", "MISSING.csv"),
     "predict to a file": ("predict", "model.safetensors", "--to-file", "MISSING.csv"),
     "fit for queries": ("fit", "--graph", "there.csv", "--queries", "MISSING.csv", "-o", "x.safetensors"),
+    "serve": ("serve", "MISSING.osm.pbf"),
+    "serve with a model": ("serve", "there.csv", "--model", "MISSING.safetensors"),
     "predict by an index": (
         "predict",
         "model.safetensors",

@@ -85,7 +85,7 @@ def test_isochrones_and_the_way_there_and_back(browser: Any, town: Running, rend
         page.locator(f"input[value={show}]").check()
         assert ("percent" in page.inner_text("#legend-title")) == (show == "error")
     page.locator("#reverse").check()
-    page.wait_for_function("document.getElementById('legend-title').textContent.includes('to A')")
+    page.locator("#legend-title", has_text="to A").wait_for()
     page.locator("#clear").click()
     assert page.locator("#legend").is_hidden()
     # To look at the colors here, pixels are read back, which some drivers find slow.

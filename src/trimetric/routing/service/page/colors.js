@@ -45,7 +45,7 @@ export function costBands(costs, cost) {
 export function errorBands() {
   const ramp = ERRORS[dark() ? "dark" : "light"];
   const limits = [-0.2, -0.1, -0.03, 0.03, 0.1, 0.2];
-  const labels = ["< −20", "−20", "−10", "±3", "+3", "+10", "> +20"];
+  const labels = ["", "−20", "−10", "−3", "+3", "+10", "+20"]; // each at the lower end of its band
   return { colors: ramp.map(rgb), css: ramp, limits, labels, unit: "percent" };
 }
 
