@@ -182,7 +182,7 @@ class Model:
         if self.ids is None or len(ends[0]) > AT_MOST or any(type(end) is not list for end in ends):
             return None
         try:
-            return [self._row_of[name] for end in ends for name in end]
+            return [self._row_of[name] for end in ends for name in end]  # type: ignore[index]
         except (KeyError, TypeError):
             return None
 
