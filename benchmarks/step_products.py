@@ -1,7 +1,7 @@
 """The matrix products of a training step alone: what remains of it if everything else takes no time.
 
-They have the shapes of the step, write to memory that is there, and are timed one by one, each at its best.  The time of
-an earlier step over their sum is more than any step with the same products can gain.
+They have the shapes of the step, write to memory that is there, and are timed one by one, each at its best.  The time
+of an earlier step over their sum is more than any step with the same products can gain.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _layer(rows: int, inputs: int, outputs: int, *, on_input: bool = True) -> li
     """The value of a linear layer and the gradients of its weights and, if asked for, of what it reads."""
     x, weight = torch.randn(rows, inputs), torch.randn(outputs, inputs)
     value = torch.randn(rows, outputs + (SPARE if outputs == COLUMNS else 0))[:, :outputs]
-    found = [
+    found: list[Callable[[], object]] = [
         partial(torch.mm, x, weight.mT, out=value),
         partial(torch.mm, value.mT, x, out=torch.empty_like(weight)),
     ]
