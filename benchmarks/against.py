@@ -14,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.against_nearness import show_nearness
 from benchmarks.against_steps import show_steps
 
 ROOT = Path(__file__).parents[1]
@@ -130,13 +131,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each version, in turn")
     parser.add_argument("--matrices", action="store_true", help="only the matrices of fused kernels")
     parser.add_argument("--steps", action="store_true", help="training steps of every head only, both batch sizes")
+    parser.add_argument(
+        "--nearness", action="store_true", help="only the nearest metric of 1000 objects, asymmetric; takes minutes"
+    )
     parser.add_argument("--compiled", action="store_true", help="with --steps: compile=True against eager as well")
     parser.add_argument("--only", nargs="+", metavar="HEAD", help='with --steps: some of the heads, such as "IQE"')
     options = parser.parse_args()
     if options.only and not options.steps:
         parser.error("--only: expected --steps with it")
-    if options.matrices and options.steps:
-        parser.error("--matrices: expected no --steps with it")
+    if options.matrices + options.steps + options.nearness > 1:
+        parser.error("expected one of --matrices, --steps and --nearness")
     if options.compiled and not options.steps:
         parser.error("--compiled: expected --steps with it")
     best: list[dict[str, float]] = [{}, {}]
@@ -145,6 +149,9 @@ def main() -> None:
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", str(earlier), options.commit], check=True)
         try:
+            if options.nearness:
+                show_nearness(earlier, ROOT, rounds=options.rounds)
+                return
             if options.steps:
                 turns = 4 * options.rounds
                 show_steps(earlier, ROOT, turns=turns, compiled=options.compiled, only=options.only)

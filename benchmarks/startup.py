@@ -43,6 +43,8 @@ def run(*, rounds: int = 5) -> StartUp:
             "trimetric --help": ["-m", "trimetric", "--help"],
         }
         best = dict.fromkeys(ways, float("inf"))
+        for words in ways.values():
+            _processor_seconds(words, folder)  # writes the bytecode
         for _ in range(rounds):
             for name, words in ways.items():
                 best[name] = min(best[name], _processor_seconds(words, folder))
@@ -52,7 +54,10 @@ def run(*, rounds: int = 5) -> StartUp:
 def _processor_seconds(words: list[str], folder: str) -> float:
     source = str(Path(tm.__file__).parents[1])
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = {**os.environ, "PYTHONPATH": source, "OMP_NUM_THREADS": "1"}
+    # With bytecode, which an installed package has, also where this process may write none.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    bytecode = str(Path(folder) / "bytecode")
+    environment = {**kept, "PYTHONPATH": source, "OMP_NUM_THREADS": "1", "PYTHONPYCACHEPREFIX": bytecode}
     subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
