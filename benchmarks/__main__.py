@@ -8,7 +8,6 @@ import platform
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, is_dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -38,8 +37,7 @@ from benchmarks import (
     values,
     worth,
 )
-
-RESULTS = Path(__file__).parent / "results.json"
+from benchmarks.options import RESULTS, budget, parse_options
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "torchqmet": Benchmark(
         "heads and training steps against torchqmet, where it is importable",
         "torchqmet",
-        lambda options: torchqmet_heads.run(budget=_budget(options)),
+        lambda options: torchqmet_heads.run(budget=budget(options)),
         torchqmet_heads.show,
     ),
     "fused": Benchmark(
@@ -95,7 +93,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         lambda options: pairwise.run(
             batches=tuple(options.batches or ((32, 128) if options.quick else pairwise.BATCHES)),
             names=tuple(options.only) if options.only else None,
-            budget=_budget(options),
+            budget=budget(options),
         ),
         pairwise.show,
     ),
@@ -108,7 +106,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "interval": Benchmark(
         "all pairs of an interval quasimetric, against sorting for each pair",
         "interval",
-        lambda options: interval.run(batches=(64, 128) if options.quick else interval.BATCHES, budget=_budget(options)),
+        lambda options: interval.run(batches=(64, 128) if options.quick else interval.BATCHES, budget=budget(options)),
         interval.show,
     ),
     "step": Benchmark(
@@ -220,7 +218,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 def main() -> None:
     """Run the benchmarks that the command line names."""
-    options = _parse()
+    options = parse_options(BENCHMARKS, __doc__)
     console = Console(width=None if sys.stdout.isatty() else 150)
     machine = (
         f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
@@ -236,65 +234,6 @@ def main() -> None:
     if options.save:
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
         console.print(f"Wrote {RESULTS}")
-
-
-def _parse() -> argparse.Namespace:
-    width = max(map(len, BENCHMARKS))
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks",
-        description=f"{__doc__}\n\nbenchmarks:\n"
-        + "\n".join(f"  {name:{width}}  {benchmark.about}" for name, benchmark in BENCHMARKS.items()),
-        epilog="examples:\n  python -m benchmarks step\n  python -m benchmarks pairwise --quick",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "what", nargs="*", help="benchmarks to run; by default all but those that are only run if named"
-    )
-    parser.add_argument("--quick", action="store_true", help="small sizes, one seed, short measurements")
-    parser.add_argument(
-        "--budget",
-        type=float,
-        help="seconds for each cell of pairwise, interval and torchqmet (default 3, quick 0.5); slow cells need 45",
-    )
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        metavar="NAME",
-        help='rows of pairwise, data of nearness, or graphs of large to measure, such as "DN 3x600"',
-    )
-    parser.add_argument("--batches", nargs="+", type=int, metavar="N", help="mini-batch sizes of pairwise")
-    parser.add_argument(
-        "--map",
-        type=Path,
-        metavar="FILE",
-        help="an .osm.pbf file to add to the graphs; for search also a model of one",
-    )
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="where search draws its growth")
-    parser.add_argument(
-        "--sizes", nargs="+", type=int, metavar="N", help="numbers of objects of nearness, or of points of search"
-    )
-    parser.add_argument("--minutes", type=float, metavar="M", help="length of serve (default 10, quick 0.2)")
-    parser.add_argument(
-        "--save",
-        action="store_true",
-        help=f"write the numbers to {RESULTS.name}; those of benchmarks that were not run are kept",
-    )
-    options = parser.parse_args()
-    options.what = options.what or [
-        name
-        for name, benchmark in BENCHMARKS.items()
-        if benchmark.by_default and (benchmark.quick_by_default or not options.quick)
-    ]
-    if unknown := sorted(set(options.what) - set(BENCHMARKS)):
-        parser.error(f"what: expected some of {', '.join(BENCHMARKS)}, got {', '.join(unknown)}")
-    return options
-
-
-def _budget(options: argparse.Namespace) -> float:
-    """Seconds for each cell of a table."""
-    if options.budget is not None:
-        return options.budget
-    return 0.5 if options.quick else 3.0
 
 
 def _to_json(found: Any) -> Any:

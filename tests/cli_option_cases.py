@@ -217,11 +217,7 @@ ALSO = {
 }
 # One input for each way to train is enough for options of the training itself.
 OF_TRAINING = {"--epochs", "--batch-size", "--learning-rate", "--weight-decay", "--schedule", "--dim", "--head"}
-<<<<<<< HEAD
-OF_TRAINING |= {"--restart", "--quiet", "--json", "--seed", "--patience", "--loss", "--device", "--output"}
-=======
 OF_TRAINING |= {"--restart", "--quiet", "--json", "--dask", "--seed", "--patience", "--loss", "--device", "--output"}
->>>>>>> w28a
 TRAINED = {
     "fit": ("pairs", "network", "map model"),
     "metrize": ("model",),

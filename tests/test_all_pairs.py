@@ -145,8 +145,11 @@ def test_a_siamese_encodes_each_object_once() -> None:
 
 @pytest.mark.parametrize(
     "norm",
-    [tm.DeepNorm(64, widths=(128, 128)), tm.WideNorm(64), tm.WideNorm(64, width=8, form="paper")],
-    ids=["DeepNorm", "WideNorm", "WideNorm-paper"],
+    [
+        pytest.param(tm.DeepNorm(64, widths=(128, 128)), id="DeepNorm"),
+        pytest.param(tm.WideNorm(64), id="WideNorm", marks=pytest.mark.slow),
+        pytest.param(tm.WideNorm(64, width=8, form="paper"), id="WideNorm-paper", marks=pytest.mark.slow),
+    ],
 )
 def test_backward_memory_is_bounded(norm: tm.Norm) -> None:
     x = torch.randn(400, 64, requires_grad=True)

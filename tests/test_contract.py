@@ -192,12 +192,13 @@ def test_float32_agrees_with_float64(name: str) -> None:
     assert torch.allclose(single.double(), module.double()(x.double(), y.double()), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("backend", ["eager", pytest.param("aot_eager", marks=pytest.mark.slow)])
 @every_object
-def test_compiles_in_one_graph(name: str) -> None:
+def test_compiles_in_one_graph(name: str, backend: str) -> None:
     torch.compiler.reset()
     module = make(name)
     x, y = torch.randn(5, DIM, requires_grad=True), torch.randn(5, DIM, requires_grad=True)
-    compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
+    compiled = torch.compile(module, fullgraph=True, backend=backend)
     assert torch.allclose(compiled(x, y), module(x, y), atol=1e-6)
     compiled(x, y).sum().backward()
 

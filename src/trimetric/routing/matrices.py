@@ -76,7 +76,7 @@ def travel_matrix(
 
     Routes minimize `weight`.  Their costs by that weight keep the triangle inequality.  The *other* cost of the same
     routes need not: the fastest way from a to c may be longer than the fastest ways from a to b and from b to c
-    together.  `trimetric.routing.repair` makes a matrix of it that does.
+    together.  `trimetric.nearness.nearest_metric` makes a matrix of it that does.
 
     Turn restrictions are ignored: every turn at a crossing is allowed and takes no time.
 
