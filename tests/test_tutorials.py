@@ -23,10 +23,10 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "asymmetric_search": ("numba", "sklearn"),
     "values_and_planning": (),
     "metrize": ("sklearn",),
-    "places_to_routes": ("numba", "osmium", "routingkit_cch", "pyvrp"),
+    "places_to_routes": ("pyvrp",),
 }
 """The tutorials, and what each needs beyond the core."""
-EXTRAS = {"numba": "graphs", "sklearn": "sklearn", "pytorch_metric_learning": "metric-learning"}
+EXTRAS = {"numba": "graphs", "pyvrp": "routing", "sklearn": "sklearn", "pytorch_metric_learning": "metric-learning"}
 CLAIMS: dict[str, str] = {
     "first_distance": r"Wide Norm +triangle defect: 0 in [\s\S]*after random edits: .* triangle defect: 0$",
     "csv_to_distance": r"wide +triangle defect: 0 minutes",

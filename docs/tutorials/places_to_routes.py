@@ -4,6 +4,8 @@
 # After this tutorial you can turn a map file and a table of places into exact travel matrices, check them for broken
 # triangles, repair them in whole numbers, and plan the routes of a fleet with PyVRP.
 # The same steps on the command line are `trimetric matrix`, `trimetric audit` and `trimetric repair`.
+#
+# It needs `pip install 'trimetric[routing]'`.
 
 # %%
 import os

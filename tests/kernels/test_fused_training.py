@@ -12,6 +12,7 @@ import trimetric as tm
 from trimetric.distances.batching import distinct_rows
 from trimetric.kernels.rows import fused, intervals, layers
 from trimetric.kernels.rows.distinct import RowNumbers
+from trimetric.kernels.rows.errors import _write_errors
 from trimetric.training.pairs import PairData
 
 
@@ -112,3 +113,15 @@ def test_predictions_without_gradients_need_no_machine_code(monkeypatch: pytest.
         data.predict(tm.IntervalQuasimetric(4), torch.arange(2))
     with pytest.raises(AssertionError):
         data.predict(tm.IntervalQuasimetric(4), torch.arange(2))
+
+
+def test_the_sum_of_squares_does_not_depend_on_where_its_arrays_lie() -> None:
+    """A run that is resumed must add up as one that was not, in whatever memory."""
+    pytest.importorskip("numba")
+    predictions, targets, table = torch.randn(26), torch.randn(26), torch.empty(1000)
+    sums = set()
+    for place in range(26, 200):
+        table[:26], total = predictions, torch.empty(1)
+        _write_errors(table[:26], targets, 0.1, table[place : place + 26], total)
+        sums.add(total.item())
+    assert len(sums) == 1

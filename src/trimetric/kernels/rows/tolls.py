@@ -145,8 +145,8 @@ def _write_shares(grad: Any, differ: Any, on_components: Any, on_tolls: Any) -> 
         row, to = grad[p], on_components[p]
         total = zero
         if differ[p]:
-            for c in range(k):
-                to[c] = row[c]
+            to[:] = row
+            for c in range(k):  # a loop that also writes adds up in another order where arrays lie side by side
                 total += row[c]
         else:
             to[:] = zero
