@@ -91,7 +91,7 @@ def _compare(name: str, points: Tensor, quick: bool) -> Iterator[Answer]:
 
 
 def _usearch(vectors: Tensor, wanted: Tensor, answer: Callable[..., Answer]) -> Iterator[Answer]:
-    from usearch.index import Index  # optional: only this benchmark uses it
+    from usearch.index import Index  # optional: only this benchmark uses it  # pyright: ignore[reportMissingImports]
 
     index: Any = Index(ndim=vectors.shape[1], metric="l2sq", dtype="f32")
     keys = np.arange(len(vectors))
