@@ -27,8 +27,7 @@ browser:  ## Debian's Chromium, which the tests of the report and of the site op
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/basedpyright
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports & imports=$$!; $(BIN)/basedpyright && wait $$imports
 
 KILLS ?= 100
 SEED ?= 0

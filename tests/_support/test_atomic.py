@@ -173,7 +173,7 @@ FULL = {
 
 
 @pytest.mark.parametrize(
-    "command", [pytest.param(each, marks=pytest.mark.slow) if each == "export" else each for each in FULL]
+    "command", [pytest.param(each, marks=pytest.mark.slow) if each in ("export", "predict") else each for each in FULL]
 )
 @pytest.mark.usefixtures("empty_folder")
 def test_a_disk_that_is_full_gets_one_line(command: str, city: Path) -> None:

@@ -57,7 +57,10 @@ def test_distances_spread_as_in_the_paper(make: type, sigma: float, largest: flo
     assert distances.max() == pytest.approx(largest, rel=0.08)  # one odd source of 3dr adds some
 
 
-@pytest.mark.parametrize(("make", "sigma", "largest"), [(tm.graphs.taxi, 13.4, 111.2), (tm.graphs.push, 14.3, 113.1)])
+@pytest.mark.parametrize(
+    ("make", "sigma", "largest"),
+    [(tm.graphs.taxi, 13.4, 111.2), pytest.param(tm.graphs.push, 14.3, 113.1, marks=pytest.mark.slow)],
+)
 def test_distances_of_pairs_spread_as_in_the_paper(make: type, sigma: float, largest: float) -> None:
     graph = make(seed=0)
     sample = sample_pairs(graph, 300, test=100, validation=0, paths=ShortestPaths(graph, jobs=1, progress="silent"))

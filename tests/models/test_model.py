@@ -121,7 +121,12 @@ EXPORTED = [
 ]
 
 
-@pytest.mark.parametrize("name", EXPORTED)
+QUICKLY_EXPORTED = ("TollMetric", "NeuralMetric-intervals", "Siamese")
+
+
+@pytest.mark.parametrize(
+    "name", [each if each in QUICKLY_EXPORTED else pytest.param(each, marks=pytest.mark.slow) for each in EXPORTED]
+)
 def test_onnx_runtime_returns_the_same_distances(name: str, tmp_path: Path) -> None:
     pytest.importorskip("onnxscript")
     onnxruntime = pytest.importorskip("onnxruntime")

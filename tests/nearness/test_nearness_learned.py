@@ -33,8 +33,15 @@ def test_learned(symmetric: bool, head: Any) -> None:
     assert tm.audit(result.model.distance, points).triangle_defect < 1e-5
 
 
-@pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("unit", [1e-3, 1e5])
+@pytest.mark.parametrize(
+    ("unit", "symmetric"),
+    [
+        (1e-3, False),
+        (1e5, True),
+        pytest.param(1e-3, True, marks=pytest.mark.slow),
+        pytest.param(1e5, False, marks=pytest.mark.slow),
+    ],
+)
 def test_learned_from_the_matrix_itself_comes_near_to_the_optimum(symmetric: bool, unit: float) -> None:
     d = random_matrix(25, 0, symmetric=symmetric) * unit
     learned = nearest_metric(d, symmetric=symmetric, method="learned")
