@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "trimetric"
-OF_THE_WHEEL = {".py", ".pyi", ".typed"}
+OF_THE_WHEEL = {".py", ".pyi", ".typed", ".js", ".css", ".html", ".svg"}
 AT_THE_TOP = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "constraints.txt", "pyproject.toml")
 
 

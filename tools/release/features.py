@@ -45,6 +45,8 @@ FEATURES = (
         "fit a map model",
         ("fit", "--graph", "edges.csv", "-o", "edges-map.safetensors", "--cache", "cache", "--quiet"),
     ),
+    Feature("graphs", "a travel matrix", ("matrix", "town.osm", "places.csv", "-o", "travel.npy", "--quiet")),
+    Feature("serve", "serve a map", ("serve", "town.osm", "--check")),
     Feature("graphs", "a path by A*", code=GRAPH + "assert tm.graphs.shortest_path(graph, 0, 2).length == 2"),
     *(
         Feature("graphs", f"engine {name}", code=f"{GRAPH}tm.graphs.ShortestPaths(graph, engine={name!r}).engine(1)")
@@ -135,4 +137,5 @@ def write_inputs(folder: Path) -> None:
     parquet.write_table(pa.table(columns), folder / "pairs.parquet")
     edges = "".join(f"{a},{b},{d}\n" for a, b, d in pairs if d <= 2)
     (folder / "edges.csv").write_text("from,to,weight\n" + edges)
+    (folder / "places.csv").write_text("id,lon,lat\na,-8.0,41.0\nb,-8.002,41.002\n")
     (folder / "matrix.csv").write_text("0,1,5\n1,0,1\n5,1,0\n")
