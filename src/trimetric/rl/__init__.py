@@ -29,6 +29,9 @@ from trimetric.rl.planning import greedy_actions as greedy_actions
 from trimetric.rl.planning import judge as judge
 from trimetric.rl.planning import plan as plan
 from trimetric.rl.planning import spl_of_pairs as spl_of_pairs
+from trimetric.rl.trajectories import Trajectories as Trajectories
+from trimetric.rl.trajectories import read_trajectories as read_trajectories
+from trimetric.rl.trajectories import record as record
 from trimetric.rl.transitions import KnownMoves as KnownMoves
 from trimetric.rl.transitions import Transitions as Transitions
 from trimetric.rl.transitions import bins_of as bins_of
