@@ -66,6 +66,12 @@ PYTHON = {
         "an environment needs",
         "values",
     ),
+    "ogbench": (
+        lambda: tm.rl.PointMaze,
+        "trimetric.rl.worlds.pointmaze",
+        "pointmaze needs",
+        "rl",
+    ),
     "osmium": (read_osm, "-", "reading OpenStreetMap files needs", "graphs"),
     "networkx": (lambda: tm.graphs.to_networkx(triangle()), "-", "a NetworkX graph needs", "graphs"),
     "routingkit_cch": (

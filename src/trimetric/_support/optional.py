@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Literal
 
-Extra = Literal["solvers", "tables", "sklearn", "metric-learning", "onnx", "graphs", "values", "cluster", "serve"]
+Extra = Literal["solvers", "tables", "sklearn", "metric-learning", "onnx", "graphs", "values", "rl", "cluster", "serve"]
 
 
 class MissingExtraError(ImportError):

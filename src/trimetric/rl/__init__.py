@@ -1,6 +1,7 @@
 """Value functions of goal-conditioned problems: V(s, g) = -d(phi(s), phi(g)), learned and planned with."""
 
 import typing as _typing
+from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
 
 from trimetric._support.moved import renamed as _renamed
@@ -39,13 +40,25 @@ from trimetric.rl.transitions import collect as collect
 from trimetric.rl.transitions import read_transitions as read_transitions
 from trimetric.rl.worlds import FOUR_ROOM as FOUR_ROOM
 from trimetric.rl.worlds import MAZE as MAZE
+from trimetric.rl.worlds import DirectedPoint as DirectedPoint
+from trimetric.rl.worlds import ExactDistances as ExactDistances
+from trimetric.rl.worlds import Flow as Flow
 from trimetric.rl.worlds import GridMap as GridMap
+from trimetric.rl.worlds import GymnasiumTasks as GymnasiumTasks
+from trimetric.rl.worlds import MountainCar as MountainCar
+from trimetric.rl.worlds import Pendulum as Pendulum
+from trimetric.rl.worlds import Task as Task
+from trimetric.rl.worlds import TaskWorld as TaskWorld
 from trimetric.rl.worlds import World as World
+from trimetric.rl.worlds import directed_trajectories as directed_trajectories
 from trimetric.rl.worlds import random_maze as random_maze
+from trimetric.rl.worlds import random_trajectories as random_trajectories
 from trimetric.rl.worlds import read_map as read_map
 
 if _typing.TYPE_CHECKING:
     from trimetric.rl.worlds.environment import GridEnvironment as GridEnvironment
+    from trimetric.rl.worlds.pointmaze.recipe import pointmaze_trajectories as pointmaze_trajectories
+    from trimetric.rl.worlds.pointmaze.simulator import PointMaze as PointMaze
 
 if _find_spec("gymnasium") is not None:
     from trimetric.rl.worlds.environment import register as _register
@@ -55,9 +68,12 @@ if _find_spec("gymnasium") is not None:
 _old_name = _renamed(__name__, {"PlanScore": "trimetric.rl.Score"}, stacklevel=3)
 
 
-def __getattr__(name: str) -> _typing.Any:
-    if name == "GridEnvironment":  # needs Gymnasium, the rest does not
-        from trimetric.rl.worlds.environment import GridEnvironment
+_OPTIONAL = {  # need Gymnasium or MuJoCo; the rest does not
+    "GridEnvironment": "trimetric.rl.worlds.environment",
+    "PointMaze": "trimetric.rl.worlds.pointmaze.simulator",
+    "pointmaze_trajectories": "trimetric.rl.worlds.pointmaze.recipe",
+}
 
-        return GridEnvironment
-    return _old_name(name)
+
+def __getattr__(name: str) -> _typing.Any:
+    return getattr(_import_module(_OPTIONAL[name]), name) if name in _OPTIONAL else _old_name(name)

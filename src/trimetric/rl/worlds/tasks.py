@@ -1,0 +1,80 @@
+"""What a world to reach goals in offers: named tasks, and steps of many instances at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+
+@dataclass(frozen=True)
+class Task:
+    """A start and a goal by name; a world may add noise to both.
+
+    Args:
+        name: what tables print.
+        start: where it starts, as the world describes places.
+        goal: where to go.
+
+    Examples:
+        >>> Task("across", (0.0, 0.0), (4.0, 8.0)).goal
+        (4.0, 8.0)
+    """
+
+    name: str
+    start: tuple[float, ...]
+    goal: tuple[float, ...]
+
+
+class TaskWorld(Protocol):
+    """A world whose instances are advanced together, for `evaluate`.
+
+    An instance that has arrived may be stepped further; the caller ignores what it reports.
+
+    Examples:
+        >>> from trimetric.rl import DirectedPoint
+        >>> world: TaskWorld = DirectedPoint()
+        >>> len(world.tasks), world.max_steps
+        (10, 600)
+    """
+
+    max_steps: int
+    """number of steps after which an instance has failed"""
+    most_instances: int | None
+    """how many instances it can advance at once; None for any number"""
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks, in the order in which tables print them."""
+        ...
+
+    def reset(
+        self, task_numbers: Int[np.ndarray, " b"], generator: np.random.Generator
+    ) -> tuple[Float[np.ndarray, "b ..."], Float[np.ndarray, "b ..."]]:
+        """Start an instance of each given task.
+
+        Args:
+            task_numbers: which task each instance gets (b,).
+            generator: draws what is random, now and in later steps.
+
+        Returns:
+            Observations, and goals (b, ...) or sets of goals (b, k, ...), any of which will do.
+        """
+        ...
+
+    def step(self, actions: np.ndarray) -> tuple[Float[np.ndarray, "b ..."], Bool[np.ndarray, " b"]]:
+        """Advance every instance by one step.
+
+        Args:
+            actions: vectors (b, A) or numbers of actions (b,).
+
+        Returns:
+            Observations, and whether each instance is at its goal (b,).
+        """
+        ...
+
+    def optimal_costs(self) -> Float[np.ndarray, " b"] | None:
+        """The least costs from the starts of the last reset to their goals; None where they are not known."""
+        ...
