@@ -64,6 +64,7 @@ class MLP(Described):
         activation: "relu", "gelu", "silu" or "tanh".
         waves: the number of frequencies per feature: it also reads sin and cos of 1, 2, 4, ... times the feature, and
             can tell apart places that are close together, such as the two sides of a wall.
+        layer_norm: whether each hidden layer is normalized after its activation.
 
     Examples:
         >>> import torch
@@ -82,8 +83,10 @@ class MLP(Described):
         widths: Sequence[int] = (128, 128),
         activation: ActivationName = "relu",
         waves: int = 0,
+        layer_norm: bool = False,
     ) -> None:
         super().__init__()
+        checks.boolean("layer_norm", layer_norm)
         checks.one_of("activation", activation, _ACTIVATIONS)
         self.waves = 0 if isinstance(waves, int) and waves == 0 else checks.positive_int("waves", waves)
         hidden = () if isinstance(widths, Sequence) and not widths else checks.positive_ints("widths", widths)
@@ -92,6 +95,8 @@ class MLP(Described):
         layers: list[nn.Module] = []
         for before, after in itertools.pairwise(sizes):
             layers += [nn.Linear(before, after), _ACTIVATIONS[activation]()]
+            if layer_norm:
+                layers.append(nn.LayerNorm(after))
         self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], checks.positive_int("out_features", out_features)))
 
     @property

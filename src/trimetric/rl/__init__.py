@@ -6,10 +6,13 @@ from importlib.util import find_spec as _find_spec
 
 from trimetric._support.moved import renamed as _renamed
 from trimetric.rl.learning import GridEncoder as GridEncoder
+from trimetric.rl.learning import LearnedDistance as LearnedDistance
 from trimetric.rl.learning import LearnedGoals as LearnedGoals
 from trimetric.rl.learning import Method as Method
 from trimetric.rl.learning import Split as Split
+from trimetric.rl.learning import goal_model as goal_model
 from trimetric.rl.learning import hold_out_goals as hold_out_goals
+from trimetric.rl.learning import learn_distance as learn_distance
 from trimetric.rl.learning import learn_from_transitions as learn_from_transitions
 from trimetric.rl.learning import learn_goal_distance as learn_goal_distance
 from trimetric.rl.learning import learn_values as learn_values
@@ -20,6 +23,8 @@ from trimetric.rl.learning import transitions_config as transitions_config
 from trimetric.rl.learning import validation_split as validation_split
 from trimetric.rl.learning import value_model as value_model
 from trimetric.rl.learning import values_of as values_of
+from trimetric.rl.objectives import Constrained as Constrained
+from trimetric.rl.objectives import Objective as Objective
 from trimetric.rl.planning import Agent as Agent
 from trimetric.rl.planning import Plan as Plan
 from trimetric.rl.planning import Score as Score

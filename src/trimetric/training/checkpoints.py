@@ -20,7 +20,7 @@ from trimetric.training.identity import (
     network_identity,
     settings_identity,
 )
-from trimetric.training.pairs import PairData
+from trimetric.training.pairs import TrainingData
 from trimetric.training.run import TrainingRun
 
 
@@ -136,7 +136,7 @@ def _identity(run: TrainingRun) -> dict[str, str]:
     }
 
 
-def _fingerprint(members: Sequence[PairData]) -> str:
+def _fingerprint(members: Sequence[TrainingData]) -> str:
     distinct = {id(data): data for data in members}
     digests = {key: data.fingerprint() for key, data in distinct.items()}
     return " ".join(digests[id(data)] for data in members)

@@ -113,9 +113,9 @@ def _ask_teachers(run: TrainingRun) -> None:
     """Set the targets of this epoch; they are the same again in a run that resumes in the middle of it."""
     run.trainee.set_training(False)
     with run.trainee.with_parameters(run.teacher_weights):
-        answers = run.trainee.predictions(run.questions([teacher.pairs for teacher in run.teachers]))
+        answers = run.pair_trainee.predictions(run.questions([teacher.pairs for teacher in run.teachers]))
     targets = [teacher.targets(own) for teacher, own in zip(run.teachers, answers, strict=True)]
-    run.trainee.set_targets(torch.stack(targets).to(answers.dtype))
+    run.pair_trainee.set_targets(torch.stack(targets).to(answers.dtype))
 
 
 def _set_learning_rate(run: TrainingRun) -> float:
@@ -159,10 +159,11 @@ def _measure(run: TrainingRun) -> tuple[list[float] | None, dict[str, list[float
     """The errors of each member on its validation pairs and on those to watch, and what its probe says."""
     run.trainee.set_training(False)
     with run.trainee.with_parameters(run.evaluated_weights()):
-        validation = run.trainee.errors(run.validation) if run.validation else None
-        watched = {name: run.trainee.errors(data) for name, data in run.watch.items()}
+        validation = run.pair_trainee.errors(run.validation) if run.validation else None
+        watched = {name: run.pair_trainee.errors(data) for name, data in run.watch.items()}
+        watched |= run.trainee.numbers()
         if run.probes:
-            answers = run.trainee.predictions(run.questions([probe.pairs for probe in run.probes]))
+            answers = run.pair_trainee.predictions(run.questions([probe.pairs for probe in run.probes]))
             found = [probe.measure(own) for probe, own in zip(run.probes, answers, strict=True)]
             watched |= {name: [numbers[name] for numbers in found] for name in found[0]}
         return validation, watched

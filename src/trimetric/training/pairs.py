@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -18,6 +19,20 @@ ArrayOrTensor = Tensor | np.ndarray
 # Either indices (n, 2) into objects, or the two ends themselves.
 Pairs = ArrayOrTensor | tuple[ArrayOrTensor, ArrayOrTensor]
 Predictor = Callable[[Tensor], Tensor]
+
+
+class TrainingData(Protocol):
+    """What a training run asks of its data."""
+
+    def __len__(self) -> int: ...
+
+    def begin_epoch(self, seed: int, epoch: int) -> Tensor:
+        """The row numbers of an epoch, in the order of its batches; they depend on seed and epoch alone."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Tells whether a checkpoint belongs to the same data."""
+        ...
 
 
 class PairData:

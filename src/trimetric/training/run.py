@@ -9,11 +9,11 @@ from torch import Tensor
 
 from trimetric.training.adam import AdamStep, make_adam
 from trimetric.training.config import History, TrainingConfig
-from trimetric.training.pairs import PairData
+from trimetric.training.pairs import PairData, TrainingData
 from trimetric.training.processes import Processes
 from trimetric.training.schedules import make_schedule
 from trimetric.training.teachers import Probe, Teacher
-from trimetric.training.trainee import Trainee
+from trimetric.training.trainee import PairTrainee, Trainee
 
 
 class TrainingRun:
@@ -21,7 +21,7 @@ class TrainingRun:
 
     Args:
         trainee: one model, or several members of one architecture.
-        data: the pairs of each member.
+        data: the pairs of each member, or what else its trainee learns from.
         validation: the pairs of each member to measure on, or none.
         watch: more of them by name, whose errors are only recorded.
         seeds: of the order of each member's pairs.
@@ -35,7 +35,7 @@ class TrainingRun:
     def __init__(
         self,
         trainee: Trainee,
-        data: Sequence[PairData],
+        data: Sequence[TrainingData],
         validation: Sequence[PairData],
         watch: Mapping[str, Sequence[PairData]],
         seeds: Sequence[int],
@@ -85,6 +85,14 @@ class TrainingRun:
     def finished(self) -> bool:
         return self.position >= self.steps or all(history.stopped_early for history in self.histories)
 
+    @property
+    def pair_trainee(self) -> PairTrainee:
+        """The trainee, if it can be asked for the distances of pairs."""
+        if not isinstance(self.trainee, PairTrainee):
+            kind = type(self.trainee).__name__
+            raise TypeError(f"trainee: expected one that learns distances of pairs, got {kind}")
+        return self.trainee
+
     def evaluated_weights(self) -> dict[str, Tensor]:
         """The weights that the trainee would end with now."""
         return self.average or {name: weight.detach() for name, weight in self.trainee.parameters.items()}
@@ -115,6 +123,8 @@ class TrainingRun:
             The pairs of each member; one object where all members have the same.
         """
         first = self.data[0]
+        if not isinstance(first, PairData):
+            raise TypeError(f"teachers, probes: expected pairs to train on, got {type(first).__name__}")
         if all(torch.equal(own, pairs[0]) for own in pairs):
             pairs = pairs[:1]
         data = [PairData(own, first.targets.new_zeros(len(own)), first.objects) for own in pairs]

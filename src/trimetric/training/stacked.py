@@ -13,10 +13,10 @@ from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.training.config import TrainingConfig
 from trimetric.training.losses import LOSSES
 from trimetric.training.pairs import PairData
-from trimetric.training.trainee import Trainee, squared_errors
+from trimetric.training.trainee import PairTrainee, squared_errors
 
 
-class StackedModels(Trainee):
+class StackedModels(PairTrainee):
     """Several models of one architecture, each with its own pairs, in one vectorized computation."""
 
     def __init__(self, models: Sequence[ObjectDistance], data: Sequence[PairData], config: TrainingConfig) -> None:

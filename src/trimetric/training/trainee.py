@@ -34,23 +34,15 @@ class Trainee(ABC):
         """Compute the mean loss of each member on its batch; their sum has the gradients.
 
         Args:
-            batches: row numbers of the pairs of each member.
+            batches: row numbers of the data of each member.
 
         Returns:
             The losses; with several processes, the loss is the mean of what each of them returns.
         """
 
-    @abstractmethod
-    def errors(self, data: Sequence[PairData]) -> list[float]:
-        """The mean squared error of each member on its pairs."""
-
-    @abstractmethod
-    def predictions(self, data: Sequence[PairData]) -> Tensor:
-        """The distances (members, pairs) that each member gives its pairs."""
-
-    @abstractmethod
-    def set_targets(self, targets: Tensor) -> None:
-        """New targets (members, pairs) for the training pairs."""
+    def numbers(self) -> dict[str, list[float]]:
+        """What else to record when validation is due: a number of each member, by name."""
+        return {}
 
     @abstractmethod
     def of_member(self, value: Tensor, member: int) -> Tensor:
@@ -80,7 +72,23 @@ class Trainee(ABC):
                 self.parameters[name].data = value
 
 
-class SingleModel(Trainee):
+class PairTrainee(Trainee):
+    """A trainee whose loss is that of distances of pairs, so that it can be asked for those of other pairs."""
+
+    @abstractmethod
+    def errors(self, data: Sequence[PairData]) -> list[float]:
+        """The mean squared error of each member on its pairs."""
+
+    @abstractmethod
+    def predictions(self, data: Sequence[PairData]) -> Tensor:
+        """The distances (members, pairs) that each member gives its pairs."""
+
+    @abstractmethod
+    def set_targets(self, targets: Tensor) -> None:
+        """New targets (members, pairs) for the training pairs."""
+
+
+class SingleModel(PairTrainee):
     """One model, in one process or in several that share each batch."""
 
     def __init__(

@@ -1,0 +1,125 @@
+"""Quasimetric reinforcement learning: far apart, as far as the logged steps allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from trimetric._support import checks
+from trimetric.distances import ObjectDistance
+from trimetric.rl.objectives.objective import Batch, Extras, Objective, places
+from trimetric.rl.trajectories.sampling import LogSampler
+from trimetric.rl.trajectories.trajectories import Trajectories
+
+SOFTNESS = 5.0
+
+
+class Multiplier(Extras):
+    """A Lagrange multiplier above 0, in log space, that one optimizer trains together with the model.
+
+    It rises while a constraint is violated: its loss is the negative of that of the model.  Its parameter is
+    $\\log \\lambda$ divided by `speed`, so that Adam moves it `speed` times as fast as the weights.
+
+    Args:
+        start: its first value.
+        speed: of its logarithm, in units of the learning rate.
+    """
+
+    def __init__(self, start: float, speed: float) -> None:
+        super().__init__()
+        self.speed = speed
+        self.raw = nn.Parameter(torch.tensor(start).log() / speed)
+
+    @property
+    def value(self) -> Tensor:
+        """The multiplier."""
+        return (self.speed * self.raw).exp()
+
+    def constrain(self, violation: Tensor, tolerance: float) -> Tensor:
+        """Make the part of the loss that keeps a violation at its tolerance.
+
+        Args:
+            violation: how much the constraint is violated; its gradient goes to the model.
+            tolerance: what is accepted.
+        """
+        value = self.value
+        return value.detach() * violation + value * (tolerance - violation.detach())
+
+    def numbers(self) -> dict[str, float]:
+        return {"multiplier": self.value.item()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constrained(Objective):
+    r"""Push states and goals apart, subject to the costs of the logged steps (QRL).
+
+    $$\max_\theta\; \mathbb{E}_{s, g}\, \phi(d(s, g)) \quad\text{subject to}\quad
+        \mathbb{E}_{(s, s')} \big[(d(s, s') - c(s, s'))^+ / \bar c\big]^2 \le \epsilon,$$
+
+    with the mean cost $\bar c$, goals drawn from the log independently of the states, and a Lagrange multiplier.
+    $\phi$ is $\log(1 + d / \bar c)$, or $-\mathrm{softplus}$ of $r - d$ (as published), which stops to push at the reach
+    $r$.  The cost of a cheapest path is the largest quasimetric that keeps the constraints, so a head with the triangle
+    inequality finds it between states that no step joins.
+
+    It assumes that the world is deterministic.  Where a step leads to several states at random, each of the steps that
+    was seen counts as if it could be chosen: distances are then those of the luckiest course (optimism).
+
+    Args:
+        push: "log" or "softplus".
+        reach: how far "softplus" pushes, about the largest distance; it must be given there, and only there.
+        tolerance: $\epsilon$, the mean squared excess that is accepted.
+        multiplier: its first value.
+        speed: of the logarithm of the multiplier, in units of the learning rate.
+
+    Examples:
+        >>> Constrained().push
+        'log'
+        >>> Constrained(push="softplus", reach=500.0).reach
+        500.0
+    """
+
+    push: Literal["log", "softplus"] = "log"
+    reach: float | None = None
+    tolerance: float = 0.05
+    multiplier: float = 1.0
+    speed: float = 3.0
+
+    def __post_init__(self) -> None:
+        checks.one_of("push", self.push, ("log", "softplus"))
+        if (self.push == "softplus") != (self.reach is not None):
+            raise ValueError(f"reach: expected a number with push='softplus' and only there, got {self.reach!r}")
+        if self.reach is not None:
+            checks.finite_number("reach", self.reach, above=0)
+        for name in ("tolerance", "multiplier", "speed"):
+            checks.finite_number(name, getattr(self, name), above=0)
+
+    def extras(self, model: ObjectDistance, log: Trajectories) -> Extras:  # noqa: ARG002
+        return Multiplier(self.multiplier, self.speed)
+
+    def draw(self, sampler: LogSampler, shape: tuple[int, int]) -> dict[str, Tensor]:
+        here = sampler.steps(shape)
+        return {"here": here, "next": here + 1, "goal": sampler.others(shape)}
+
+    def loss(self, batch: Batch, extras: Extras) -> Tensor:
+        assert isinstance(extras, Multiplier)
+        here, count = places(batch.rows), len(batch.rows["here"])
+        points = batch.embed("here", "next")
+        step, far = batch.distances(points, (here, count + here), (here, count + batch.rows["goal"]))
+        over = (step - batch.log.costs(batch.rows["here"])) / batch.unit
+        return self.pushed(far / batch.unit, batch.unit) + extras.constrain(over.relu().square().mean(), self.tolerance)
+
+    def pushed(self, far: Tensor, unit: float) -> Tensor:
+        """Compute the loss that falls as distances grow.
+
+        Args:
+            far: distances of random pairs, in units of the mean cost.
+            unit: the mean cost.
+        """
+        if self.reach is None:
+            return -far.log1p().mean()
+        reach = self.reach / unit
+        return F.softplus(reach - far, beta=SOFTNESS / reach).mean()
