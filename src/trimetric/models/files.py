@@ -54,9 +54,9 @@ def build_network(file: Path, architecture: object, weights: dict[str, Tensor]) 
         weights: by name.
     """
     try:
-        _check_fit(skeleton(architecture), weights)
+        check_fit(skeleton(architecture), weights)
         network = build(architecture)
-        _fill(network, weights)
+        fill(network, weights)
     except (ValueError, TypeError, RuntimeError) as error:
         raise CheckpointError(f"{file}: weights and architecture do not fit: {error}") from None
     if not isinstance(network, ObjectDistance):
@@ -78,7 +78,8 @@ def check_finite(tensors: dict[str, Tensor]) -> None:
             raise ValueError(f"{name}: expected finite numbers, got {bad} NaN or infinite of {value.numel()}")
 
 
-def _check_fit(network: nn.Module, weights: dict[str, Tensor]) -> None:
+def check_fit(network: nn.Module, weights: dict[str, Tensor]) -> None:
+    """Refuse weights of other names, shapes or types than those of a network."""
     expected = network.state_dict()
     for name in sorted(expected.keys() | weights.keys()):
         if name not in weights:
@@ -92,7 +93,7 @@ def _check_fit(network: nn.Module, weights: dict[str, Tensor]) -> None:
             raise ValueError(f"{name}: expected dtype {want.dtype}, got {got.dtype}")
 
 
-def _fill(network: nn.Module, weights: dict[str, Tensor]) -> None:
+def fill(network: nn.Module, weights: dict[str, Tensor]) -> None:
     """Load the weights in the types that they have in the file."""
     network.to(next((value.dtype for value in weights.values() if value.is_floating_point()), torch.float32))
     with torch.no_grad():

@@ -35,6 +35,17 @@ from trimetric.rl.planning import greedy_actions as greedy_actions
 from trimetric.rl.planning import judge as judge
 from trimetric.rl.planning import plan as plan
 from trimetric.rl.planning import spl_of_pairs as spl_of_pairs
+from trimetric.rl.policies import ActorPolicy as ActorPolicy
+from trimetric.rl.policies import Dynamics as Dynamics
+from trimetric.rl.policies import LocalPolicy as LocalPolicy
+from trimetric.rl.policies import Policy as Policy
+from trimetric.rl.policies import WaypointPolicy as WaypointPolicy
+from trimetric.rl.policies import clone_behavior as clone_behavior
+from trimetric.rl.policies import learn_actor as learn_actor
+from trimetric.rl.policies import learn_dynamics as learn_dynamics
+from trimetric.rl.policies import learn_local_policy as learn_local_policy
+from trimetric.rl.policies import load_policy as load_policy
+from trimetric.rl.policies import save_policy as save_policy
 from trimetric.rl.trajectories import Trajectories as Trajectories
 from trimetric.rl.trajectories import read_trajectories as read_trajectories
 from trimetric.rl.trajectories import record as record

@@ -128,9 +128,7 @@ def learn_distance(
     return LearnedDistance(model, objective, task.extras, history)
 
 
-def settings_of(
-    config: TrainingConfig | None, *, batch_size: int, learning_rate: float, seed: int
-) -> TrainingConfig:
+def settings_of(config: TrainingConfig | None, *, batch_size: int, learning_rate: float, seed: int) -> TrainingConfig:
     """Make the settings of the loop; those that a task does not use are refused."""
     config = config or TrainingConfig()
     plain = TrainingConfig()

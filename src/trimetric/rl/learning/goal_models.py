@@ -64,11 +64,10 @@ def goal_model(
         if observations.ndim == 1:
             encoder: torch.nn.Module = torch.nn.Embedding(int(observations.max()) + 1, dim)
         elif observations.ndim == 2:
-            encoder = MLP(
-                observations.shape[1], dim, widths=tuple(widths), activation="gelu", waves=waves, layer_norm=True
-            )
+            mlp = MLP(observations.shape[1], dim, widths=tuple(widths), activation="gelu", waves=waves, layer_norm=True)
             rows = np.unique(np.linspace(0, len(observations) - 1, num=MEASURED_ROWS).astype(np.int64))
-            encoder.standardize.measure(torch.from_numpy(observations[rows].astype(np.float32)))
+            mlp.standardize.measure(torch.from_numpy(observations[rows].astype(np.float32)))
+            encoder = mlp
         else:
             raise ValueError(
                 f"trajectories: expected observations that are vectors (N, features) or numbers of states (N,), got "

@@ -61,9 +61,9 @@ class Constrained(Objective):
         \mathbb{E}_{(s, s')} \big[(d(s, s') - c(s, s'))^+ / \bar c\big]^2 \le \epsilon,$$
 
     with the mean cost $\bar c$, goals drawn from the log independently of the states, and a Lagrange multiplier.
-    $\phi$ is $\log(1 + d / \bar c)$, or $-\mathrm{softplus}$ of $r - d$ (as published), which stops to push at the reach
-    $r$.  The cost of a cheapest path is the largest quasimetric that keeps the constraints, so a head with the triangle
-    inequality finds it between states that no step joins.
+    $\phi$ is $\log(1 + d / \bar c)$, or $-\mathrm{softplus}$ of $r - d$ (as published), which stops to push at the
+    reach $r$.  The cost of a cheapest path is the largest quasimetric that keeps the constraints, so a head with the
+    triangle inequality finds it between states that no step joins.
 
     It assumes that the world is deterministic.  Where a step leads to several states at random, each of the steps that
     was seen counts as if it could be chosen: distances are then those of the luckiest course (optimism).

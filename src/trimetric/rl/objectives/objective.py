@@ -68,8 +68,8 @@ class Batch:
 class Objective(ABC):
     """How a distance is learned from a log.
 
-    An objective is a frozen set of settings: it draws rows, and turns them into a loss.  What it trains beside the model
-    lies in its `Extras`.
+    An objective is a frozen set of settings: it draws rows, and turns them into a loss.  What it trains beside the
+    model lies in its `Extras`.
     """
 
     needs_actions = False
