@@ -37,10 +37,15 @@ from trimetric.rl.planning import plan as plan
 from trimetric.rl.planning import spl_of_pairs as spl_of_pairs
 from trimetric.rl.policies import ActorPolicy as ActorPolicy
 from trimetric.rl.policies import Dynamics as Dynamics
+from trimetric.rl.policies import GraphPolicy as GraphPolicy
+from trimetric.rl.policies import GreedyPolicy as GreedyPolicy
 from trimetric.rl.policies import LocalPolicy as LocalPolicy
+from trimetric.rl.policies import LoggedMoves as LoggedMoves
+from trimetric.rl.policies import NearestGoalPolicy as NearestGoalPolicy
 from trimetric.rl.policies import Policy as Policy
 from trimetric.rl.policies import WaypointPolicy as WaypointPolicy
 from trimetric.rl.policies import clone_behavior as clone_behavior
+from trimetric.rl.policies import distil_policy as distil_policy
 from trimetric.rl.policies import learn_actor as learn_actor
 from trimetric.rl.policies import learn_dynamics as learn_dynamics
 from trimetric.rl.policies import learn_local_policy as learn_local_policy

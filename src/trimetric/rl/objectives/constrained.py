@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,7 @@ from trimetric.rl.objectives.objective import Batch, Extras, Objective, places
 from trimetric.rl.trajectories.sampling import LogSampler
 from trimetric.rl.trajectories.trajectories import Trajectories
 
+Push = Literal["log", "sqrt", "linear", "softplus"]
 SOFTNESS = 5.0
 
 
@@ -61,15 +62,16 @@ class Constrained(Objective):
         \mathbb{E}_{(s, s')} \big[(d(s, s') - c(s, s'))^+ / \bar c\big]^2 \le \epsilon,$$
 
     with the mean cost $\bar c$, goals drawn from the log independently of the states, and a Lagrange multiplier.
-    $\phi$ is $\log(1 + d / \bar c)$, or $-\mathrm{softplus}$ of $r - d$ (as published), which stops to push at the
-    reach $r$.  The cost of a cheapest path is the largest quasimetric that keeps the constraints, so a head with the
-    triangle inequality finds it between states that no step joins.
+    $\phi$ is how much a distance counts, see `push`.  The cost of a cheapest path is the largest quasimetric that keeps
+    the constraints, so a head with the triangle inequality finds it between states that no step joins.
 
     It assumes that the world is deterministic.  Where a step leads to several states at random, each of the steps that
     was seen counts as if it could be chosen: distances are then those of the luckiest course (optimism).
 
     Args:
-        push: "log" or "softplus".
+        push: with $x = d / \bar c$, "log" is $\log(1 + x)$, "sqrt" is $2 \sqrt{1 + x}$, "linear" is $x$, and "softplus"
+            is $-\mathrm{softplus}(r - x)$, as published, which stops to push at the reach $r$.  The flatter it becomes,
+            the less far goals pull at the distances of near ones.
         reach: how far "softplus" pushes, about the largest distance; it must be given there, and only there.
         tolerance: $\epsilon$, the mean squared excess that is accepted.
         multiplier: its first value.
@@ -82,14 +84,14 @@ class Constrained(Objective):
         500.0
     """
 
-    push: Literal["log", "softplus"] = "log"
+    push: Push = "log"
     reach: float | None = None
     tolerance: float = 0.05
     multiplier: float = 1.0
     speed: float = 3.0
 
     def __post_init__(self) -> None:
-        checks.one_of("push", self.push, ("log", "softplus"))
+        checks.one_of("push", self.push, get_args(Push))
         if (self.push == "softplus") != (self.reach is not None):
             raise ValueError(f"reach: expected a number with push='softplus' and only there, got {self.reach!r}")
         if self.reach is not None:
@@ -119,7 +121,11 @@ class Constrained(Objective):
             far: distances of random pairs, in units of the mean cost.
             unit: the mean cost.
         """
-        if self.reach is None:
+        if self.push == "log":
             return -far.log1p().mean()
+        if self.push == "sqrt":
+            return -2 * (1 + far).sqrt().mean()
+        if self.reach is None:
+            return -far.mean()
         reach = self.reach / unit
         return F.softplus(reach - far, beta=SOFTNESS / reach).mean()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -85,13 +86,39 @@ class Planner(Policy):
             Logged states or goals (b, ...).
         """
         here, there = self.distance.embed(observations), self.distance.embed(goals)
-        remaining = self._remaining(goals, there)
         reach = all_pairs(self.distance.head, here, self.points)
-        direct = self.distance.head(here, there)
+        return self.towards(reach, self._remaining(goals, there), self.distance.head(here, there), goals)
+
+    def towards(self, reach: Tensor, remaining: Tensor, direct: Tensor, goals: Tensor) -> Tensor:
+        """Choose the next waypoints by distances that are known already.
+
+        Args:
+            reach: distances from the observations to the waypoints (b, waypoints).
+            remaining: costs from the waypoints to the goals (b, waypoints).
+            direct: distances from the observations to the goals (b,).
+            goals: what is to be seen (b, ...).
+
+        Returns:
+            Logged states or goals (b, ...).
+        """
         chosen = self.choose(reach, remaining)
         way = self.waypoints[chosen.clamp(min=0)].to(goals.dtype)
         stay = (direct <= self.radius) | (chosen < 0)
         return torch.where(stay.reshape(-1, *[1] * (goals.ndim - 1)), goals, way)
+
+    @torch.no_grad()
+    def ways(self, observations: Tensor, goals: Tensor) -> Ways:
+        """Measure all ways from observations to waypoints, and from these to goals, once for many pairs of them.
+
+        Args:
+            observations: what is seen (n, ...).
+            goals: what is to be seen (m, ...).
+
+        Returns:
+            What chooses the next waypoints of pairs.
+        """
+        here, there = self.distance.embed(observations), self.distance.embed(goals)
+        return Ways(self, here, there, all_pairs(self.distance.head, here, self.points), self.to_goals(there))
 
     @abstractmethod
     def choose(self, reach: Tensor, remaining: Tensor) -> Tensor:
@@ -124,6 +151,28 @@ class Planner(Policy):
     def _apply(self, fn: object, recurse: bool = True) -> Planner:
         self._known.clear()  # on another device
         return super()._apply(fn, recurse)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """The distances of a planner from some observations and to some goals."""
+
+    planner: Planner
+    here: Tensor
+    there: Tensor
+    reach: Tensor
+    remaining: Tensor
+
+    def next_states(self, observations: Tensor, goals: Tensor, wanted: Tensor) -> Tensor:
+        """Choose the next waypoints of pairs.
+
+        Args:
+            observations: numbers of observations (b,).
+            goals: numbers of goals (b,).
+            wanted: what is to be seen there (b, ...).
+        """
+        direct = self.planner.distance.head(self.here[observations], self.there[goals])
+        return self.planner.towards(self.reach[observations], self.remaining[goals], direct, wanted)
 
 
 class WaypointPolicy(Planner):

@@ -1,0 +1,112 @@
+"""Planning over logged states by a search: many short distances instead of one long one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+from torch import Tensor, nn
+
+from trimetric.distances import ObjectDistance, Siamese
+from trimetric.distances.all_pairs import all_pairs
+from trimetric.rl.policies.waypoints import Planner, radius_of, spread_states
+from trimetric.rl.trajectories.trajectories import Trajectories
+
+ENTRIES = 8
+"""waypoints from which a goal may be reached directly"""
+NEARLY_BEST = 1.02
+
+
+class GraphPolicy(Planner):
+    """Walks along cheapest paths over logged states, whose edges are the learned distances up to a radius.
+
+    Only near distances have to be right.  In worlds where a straight line to a near state is nearly always free, a
+    search over Euclidean edges does as well: compare with it before you credit the learned distance.
+
+    Args:
+        model: a learned distance.
+        local: the policy that walks to near states.
+        states: how many logged states there are to walk to.
+        shape: of an observation.
+        radius: the length of the longest edge, and the largest distance of the next waypoint.
+
+    Examples:
+        >>> import numpy as np
+        >>> from trimetric.rl import goal_model, learn_local_policy
+        >>> log = Trajectories(
+        ...     observations=np.arange(60.0)[:, None], ends=np.array([59]), actions=np.ones((60, 1), dtype=np.float32)
+        ... )
+        >>> local = learn_local_policy(log, horizon=5, steps=50, batch_size=16, progress="silent")
+        >>> policy = GraphPolicy.from_log(goal_model(log), log, local=local, states=20, horizon=5)
+        >>> policy(torch.zeros(2, 1), torch.full((2, 1), 40.0)).shape
+        torch.Size([2, 1])
+    """
+
+    between: Tensor
+
+    def __init__(
+        self, *, model: ObjectDistance, local: nn.Module, states: int, shape: Sequence[int], radius: float
+    ) -> None:
+        super().__init__(model=model, local=local, states=states, shape=shape, radius=radius)
+        self.register_buffer("between", torch.zeros(states, states))
+
+    @classmethod
+    def from_log(
+        cls,
+        model: Siamese,
+        trajectories: Trajectories,
+        *,
+        local: nn.Module,
+        states: int = 1000,
+        horizon: int = 20,
+        quantile: float = 0.8,
+        seed: int = 0,
+    ) -> GraphPolicy:
+        """Choose waypoints from a log, spread evenly by the learned distance, and search for all paths between them.
+
+        Args:
+            model: a learned distance.
+            trajectories: the log.
+            local: the policy that walks to near states, from `learn_local_policy`.
+            states: how many waypoints to choose.
+            horizon: how many logged steps an edge may be long.
+            quantile: which part of the states that are `horizon` logged steps away is within the radius.
+            seed: of what is drawn.
+
+        Returns:
+            The policy.
+        """
+        radius = radius_of(model, trajectories, horizon=horizon, quantile=quantile, seed=seed)
+        chosen = spread_states(model, trajectories, states, seed=seed)
+        shape = tuple(chosen.shape[1:])
+        policy = cls(model=model, local=local, states=len(chosen), shape=shape, radius=radius).to(chosen.device)
+        policy.set_waypoints(chosen)
+        return policy.eval()
+
+    @torch.no_grad()
+    def set_waypoints(self, observations: Tensor) -> None:
+        """Set the logged states to walk to, and search for the cheapest paths between them.
+
+        Args:
+            observations: what was seen there.
+        """
+        super().set_waypoints(observations)
+        lengths = all_pairs(self.distance.head, self.points).double().cpu()
+        edges = torch.where(lengths <= self.radius, lengths.clamp(min=1e-9), 0.0).fill_diagonal_(0.0)
+        costs = torch.from_numpy(dijkstra(csr_array(edges.numpy())))
+        self.between.copy_(costs)
+
+    def to_goals(self, goals: Tensor) -> Tensor:
+        last = all_pairs(self.distance.head, self.points, goals).mT
+        last = torch.where(last <= self.radius, last, torch.inf)
+        nearest, entry = last.topk(min(ENTRIES, last.shape[1]), dim=1, largest=False)
+        return (self.between[:, entry] + nearest).amin(dim=-1).mT
+
+    def choose(self, reach: Tensor, remaining: Tensor) -> Tensor:
+        total = torch.where(reach <= self.radius, remaining + reach, torch.inf)
+        least = total.amin(dim=1, keepdim=True)
+        # Of the states on a nearly cheapest path the last one: the local policy walks straight to it.
+        ahead = torch.where(total <= NEARLY_BEST * least, remaining, torch.inf)
+        return torch.where(least.squeeze(1).isfinite(), ahead.argmin(dim=1), -1)
