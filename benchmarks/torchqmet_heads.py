@@ -1,6 +1,7 @@
 """The classes of `torchqmet`, another library of quasimetrics, where the user has it importable.
 
-It is never a dependency: it is not on PyPI, and all that is used of it is what its documentation promises.
+It is never a dependency: it is not on PyPI, and all that is used of it is what its documentation promises.  It is
+compared with our heads, and with the classes of `trimetric.integrations.torchqmet`, which take the same arguments.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 
 import trimetric as tm
 from benchmarks.timing import best_seconds, timed_pass
+from trimetric.integrations import torchqmet as drop_in
 
 ABSENT = "torchqmet: not importable here, so there is no comparison with it (it is not on PyPI; put it on PYTHONPATH)"
 DIM, ROWS, PAIRS = 128, 256, 1024
@@ -43,21 +45,20 @@ def torchqmet() -> ModuleType | None:
         return None
 
 
-def their_heads(dim: int) -> dict[str, nn.Module]:
-    """Build each head of torchqmet that can be built, as large as ours of the same name.
+def heads_of(module: ModuleType | None, dim: int) -> dict[str, nn.Module]:
+    """Build each head that can be built with torchqmet's documented arguments, as large as ours of the same name.
 
     Args:
+        module: torchqmet, or what has its names; None for no heads.
         dim: number of coordinates.
 
     Returns:
-        Modules that map two broadcastable tensors `(..., dim)` to `(...)`, by our name of the head; none where
-        torchqmet is not importable.
+        Modules that map two broadcastable tensors `(..., dim)` to `(...)`, by our name of the head.
 
     Examples:
-        >>> set(their_heads(128)) <= set(our_heads(128))
+        >>> set(heads_of(drop_in, 128)) == set(our_heads(128))
         True
     """
-    module = torchqmet()
     wanted: dict[str, tuple[str, dict[str, object]]] = {
         "IQE": ("IQE", {"dim_per_component": 16}),
         "WN": ("WideNorm", {"num_components": 32, "output_component_size": 32}),
@@ -75,7 +76,7 @@ def their_heads(dim: int) -> dict[str, nn.Module]:
 
 
 def our_heads(dim: int) -> dict[str, tm.Distance]:
-    """Build our heads that `their_heads` are compared with.
+    """Build our heads that those of torchqmet are compared with.
 
     Args:
         dim: number of coordinates.
@@ -126,14 +127,17 @@ def run(*, budget: float = 3.0) -> list[Compared]:
         One entry for each head and way; none where torchqmet is not importable.
     """
     torch.manual_seed(0)
-    theirs, ours = their_heads(DIM), our_heads(DIM)
+    theirs, ours, changed = heads_of(torchqmet(), DIM), our_heads(DIM), heads_of(drop_in, DIM)
     rows = []
     for name, their in theirs.items():
-        below, head = projected(name, DIM), ours[name]
-        for way in WAYS:
-            ways = {"ours": _ours(way, below, head), "theirs": _theirs(way, their)}
-            seconds = best_seconds(ways, budget=budget)
-            rows.append(Compared(name, way, seconds["ours"], seconds["theirs"]))
+        for label, below, head in (
+            (name, projected(name, DIM), ours[name]),
+            (f"{name}, one import changed", nn.Identity(), changed[name]),
+        ):
+            for way in WAYS:
+                ways = {"ours": _ours(way, below, head), "theirs": _theirs(way, their)}
+                seconds = best_seconds(ways, budget=budget)
+                rows.append(Compared(label, way, seconds["ours"], seconds["theirs"]))
     return rows
 
 
@@ -152,7 +156,7 @@ def show(rows: list[Compared], console: Console) -> None:
     console.print(table)
 
 
-def _ours(way: str, below: nn.Module, head: tm.Distance) -> Callable[[], object]:
+def _ours(way: str, below: nn.Module, head: nn.Module) -> Callable[[], object]:
     if way == "all pairs":
         return _timed(lambda x, y: tm.all_pairs(head, below(x), below(y)))
     model = tm.Siamese(below, head) if not isinstance(below, nn.Identity) else head

@@ -23,6 +23,7 @@ PACKAGES = {
     "trimetric.search": None,
     "trimetric.integrations.sklearn": "sklearn",
     "trimetric.integrations.pytorch_metric_learning": "pytorch_metric_learning",
+    "trimetric.integrations.torchqmet": None,
 }
 """The packages that export public names, and the optional library that each needs."""
 

@@ -21,6 +21,7 @@ PACKAGES = (
     "trimetric.search",
     "trimetric.integrations.sklearn",
     "trimetric.integrations.pytorch_metric_learning",
+    "trimetric.integrations.torchqmet",
 )
 GROUPS = {
     "trimetric": {
@@ -54,6 +55,7 @@ TITLES = {
     "trimetric.search": "Search",
     "trimetric.integrations.sklearn": "scikit-learn",
     "trimetric.integrations.pytorch_metric_learning": "pytorch-metric-learning",
+    "trimetric.integrations.torchqmet": "torchqmet",
 }
 
 

@@ -163,6 +163,8 @@ def build(description: object, *, _depth: int = 0) -> nn.Module:
 
 
 def _name_of(kind: type) -> str:
+    if kind.__module__.startswith("trimetric.integrations."):
+        return ".".join([*kind.__module__.split(".")[:3], kind.__name__])  # torchqmet too has a WideNorm
     if kind.__module__.startswith("trimetric."):
         return kind.__name__
     return (
