@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from trimetric.distances import Distance, ObjectDistance, Siamese
 from trimetric.kernels.fused import FusedPairs
+from trimetric.kernels.rows.fused import FLOATS, has_hooks
 from trimetric.norms.activations import pooling_of
 
 AT_MOST = 32
@@ -61,9 +63,10 @@ class FewPairs:
         Args:
             rows: the n rows where pairs start, then the n rows where they end.
         """
-        if len(rows) == 2 and self.encoder is None and self.features is not None:
-            first, second = rows
-            return self.between(self.features[first : first + 1], self.features[second : second + 1])
+        table = self._table()
+        if table is not None:
+            points, count = table[rows], len(rows) // 2
+            return torch.from_numpy(self.between(points[:count], points[count:]))
         numbers = torch.tensor(rows)
         objects = numbers if self.features is None else self.features.index_select(0, numbers)
         points = objects if self.encoder is None else self.encoder(objects)
@@ -72,7 +75,15 @@ class FewPairs:
             # Equal objects get one point, even where the encoder rounds them differently at different places.
             one, other = (half.reshape(len(half), -1) for half in objects.chunk(2))
             end = torch.where((one == other).all(dim=1, keepdim=True), start, end)
-        return self.between(start, end)
+        return torch.from_numpy(self.between(start.detach().numpy(), end.detach().numpy()))
+
+    def _table(self) -> np.ndarray | None:
+        """The points of all objects, where they are kept and not computed."""
+        if self.encoder is None:
+            return None if self.features is None else self.features.detach().numpy()
+        if type(self.encoder) is not nn.Embedding or self.encoder.max_norm is not None or has_hooks(self.encoder):
+            return None
+        return self.encoder.weight.detach().numpy()
 
 
 class FewPairsCache:
@@ -118,6 +129,8 @@ def _is_possible(network: ObjectDistance, features: Tensor | None) -> bool:
     floats += [features] if network is head and features is not None else []
     if len({tensor.dtype for tensor in floats if tensor.ndim > 1}) > 1:
         return False
+    if any(tensor.dtype not in FLOATS for tensor in floats):
+        return False
     everything = [*network.parameters(), *network.buffers(), *(() if features is None else (features,))]
     return all(tensor.device.type == "cpu" for tensor in everything)
 
@@ -134,7 +147,7 @@ class _Part:
         self.module, self.children = module, list(module._modules.values())
         self.tensors = [*module._parameters.values(), *module._buffers.values()]
         given = [tensor for tensor in self.tensors if tensor is not None]
-        self.small = [(tensor, tensor.detach().clone()) for tensor in given if tensor.numel() <= SMALL]
+        self.small = [_Small(tensor) for tensor in given if tensor.numel() <= SMALL]
         self.large = [(tensor, tensor._version) for tensor in given if tensor.numel() > SMALL]
 
     def is_as_before(self) -> bool:
@@ -150,47 +163,76 @@ class _Part:
         for tensor, version in self.large:
             if tensor._version != version:
                 return False
-        return all(torch.equal(tensor, before) for tensor, before in self.small)
+        return all(small.is_as_before() for small in self.small)
 
 
-def _between(head: Distance) -> Callable[[Tensor, Tensor], Tensor]:
-    """The function of two points, without checks, and with what needs no point computed now."""
+class _Small:
+    """A small tensor of a head, with the numbers that it held."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor, self.place = tensor, tensor.data_ptr()
+        self.array = tensor.detach().numpy()
+        self.bytes = self.array.tobytes()
+
+    def is_as_before(self) -> bool:
+        return self.tensor.data_ptr() == self.place and self.array.tobytes() == self.bytes
+
+
+def _between(head: Distance) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The function of two points, without checks, and with what needs no point computed now.
+
+    NumPy takes a quarter of the time of torch to call an operation, which for a few pairs is most of the time.
+    """
+    fused, pooling = head.pair_kernel().fused, pooling_of(head.pool)
+    if fused is None or pooling is None or fused.kind == "interval":
+        return _in_torch(lambda x, y: head.pool(head.components(x, y)))
     with torch.no_grad():
-        fused, pooling = head.pair_kernel().fused, pooling_of(head.pool)
-        if fused is None or pooling is None or fused.kind == "interval":
-            return lambda x, y: head.pool(head.components(x, y))
-        components = _components(fused)
-        lines = None if fused.lines is None else tuple(part.clone() for part in fused.lines)
-        alpha = None if pooling.alpha is None else float(pooling.alpha)
+        components, lines = _components(fused, head), None
+        if fused.lines is not None:
+            # A row per line, as NumPy takes the smallest of long rows faster than of many short ones.
+            lines = [part.mT.numpy().copy() for part in fused.lines]
+        alpha = None if pooling.alpha is None else pooling.alpha.numpy().copy()
 
-    def between(x: Tensor, y: Tensor) -> Tensor:
-        values = components(x, y)
-        if lines is not None:
-            slope, offset = lines
-            values = torch.addcmul(offset, slope, values.unsqueeze(-1)).amin(dim=-1)
-        if values.shape[1] == 1:
-            return values.squeeze(1)
-        if pooling.kind == "max":
-            return values.amax(dim=1)
-        mean = values.mean(dim=1)
-        return mean if alpha is None else torch.lerp(mean, values.amax(dim=1), alpha)
+    def between(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):  # numbers that are too large become infinite, as in torch
+            values = components(x, y)
+            if lines is not None:
+                slope, offset = lines
+                values = np.minimum.reduce(slope * values[:, None] + offset, axis=1)
+            if values.shape[1] == 1:
+                return values[:, 0]
+            if pooling.kind == "max":
+                return np.maximum.reduce(values, axis=1)
+            mean = np.add.reduce(values, axis=1) / values.dtype.type(values.shape[1])
+            return mean if alpha is None else mean + alpha * (np.maximum.reduce(values, axis=1) - mean)
 
     return between
 
 
-def _components(fused: FusedPairs) -> Callable[[Tensor, Tensor], Tensor]:
-    def differences(x: Tensor, y: Tensor) -> Tensor:
-        if fused.loses_digits:  # a linear map of points less a center: with x as the center, of their differences
-            return fused.project(y, x)
-        return fused.project(y, None) - fused.project(x, None)
+def _in_torch(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    return lambda x, y: function(torch.from_numpy(x), torch.from_numpy(y)).numpy()
 
-    def lengths(u: Tensor) -> Tensor:
-        return torch.linalg.vector_norm(u.view(len(u), fused.components, -1), dim=-1)
 
-    ways: dict[str, Callable[[Tensor], Tensor]] = {
-        "rectified": lambda u: lengths(u.clamp_min_(0)),
-        "relu": lambda u: u.clamp_min_(0),
-        "absolute": lambda u: u.abs_(),
+def _components(fused: FusedPairs, head: Distance) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    if fused.loses_digits:  # a linear map of points less a center: with x as the center, of their differences
+        matrices = [tensor for tensor in (*head.parameters(), *head.buffers()) if tensor.ndim > 1]
+        dtype = matrices[0].dtype if matrices else torch.float32
+        linear = fused.project(torch.eye(head.dim, dtype=dtype), torch.zeros((), dtype=dtype)).numpy().copy()
+
+        def differences(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            return (y - x) @ linear
+
+    else:
+        differences = _in_torch(lambda x, y: fused.project(y, None) - fused.project(x, None))
+
+    def lengths(u: np.ndarray) -> np.ndarray:
+        pieces = u.reshape(len(u), fused.components, -1)
+        return np.sqrt(np.einsum("ikw,ikw->ik", pieces, pieces))
+
+    ways: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        "rectified": lambda u: lengths(np.maximum(u, 0)),
+        "relu": lambda u: np.maximum(u, 0),
+        "absolute": np.abs,
         "euclidean": lengths,
     }
     way = ways[fused.kind]
