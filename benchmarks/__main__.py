@@ -57,7 +57,7 @@ class Benchmark:
     by_default: bool = True
     """whether it runs if no benchmark is named"""
     quick_by_default: bool = True
-    """whether it also does with `--quick`"""
+    """whether it also does with `--quick`, which is for hot paths against definitions, limits and torchqmet"""
 
 
 BENCHMARKS: dict[str, Benchmark] = {
@@ -83,7 +83,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "fused kernels of all pairs, against those of torch and against the limits of the machine",
         "fused",
         lambda options: fused.run(
-            points=(512,) if options.quick else fused.POINTS, budget=1.0 if options.quick else options.budget
+            points=(512,) if options.quick else fused.POINTS, budget=0.4 if options.quick else options.budget
         ),
         fused.show,
     ),
@@ -96,12 +96,14 @@ BENCHMARKS: dict[str, Benchmark] = {
             budget=budget(options),
         ),
         pairwise.show,
+        quick_by_default=False,
     ),
     "rectified": Benchmark(
         "all pairs of the rectified Wide Norm, against the paper's asymmetric one by broadcasting",
         "rectified_against_paper",
         lambda options: pairwise.run_rectified(budget=2.0 if options.quick else 40.0),
         pairwise.show_rectified,
+        quick_by_default=False,
     ),
     "interval": Benchmark(
         "all pairs of an interval quasimetric, against sorting for each pair",
@@ -120,6 +122,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "many_seeds_seconds",
         lambda options: many_seeds.run(budget=2.0 if options.quick else 15.0),
         many_seeds.show,
+        quick_by_default=False,
     ),
     "maps": Benchmark(
         "test errors of different maps from free parameters to non-negative weights",
@@ -140,24 +143,28 @@ BENCHMARKS: dict[str, Benchmark] = {
         "values_seconds",
         lambda options: values.run(budget=1.0 if options.quick else 20.0),
         values.show,
+        quick_by_default=False,
     ),
     "graphs": Benchmark(
         "shortest paths by engine, against SciPy and NetworkX, and nodes that a search expands",
         "graphs",
         lambda options: graphs.run(quick=options.quick, map_file=options.map),
         graphs.show,
+        quick_by_default=False,
     ),
     "matrices": Benchmark(
         "matrices of exact distances of a road network, against SciPy's trees and pair by pair",
         "distance_matrices",
         lambda options: distance_matrices.run(quick=options.quick, map_file=options.map),
         distance_matrices.show,
+        quick_by_default=False,
     ),
     "travel": Benchmark(
         "travel matrices between places on streets, against SciPy and NetworkX; --map adds a matrix on disk",
         "travel_matrices",
         lambda options: travel_matrices.run(quick=options.quick, map_file=options.map),
         travel_matrices.show,
+        quick_by_default=False,
     ),
     "startup": Benchmark(
         "processor time of commands, against importing torch alone",
@@ -176,6 +183,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "worth",
         lambda options: worth.run(quick=options.quick),
         worth.show,
+        quick_by_default=False,
     ),
     "search": Benchmark(
         "nearest neighbors by an index, against comparing with all points; --map adds a road map",
@@ -184,12 +192,14 @@ BENCHMARKS: dict[str, Benchmark] = {
             quick=options.quick, map_file=options.map, sizes=options.sizes, picture=options.picture
         ),
         search.show,
+        quick_by_default=False,
     ),
     "search-libraries": Benchmark(
         "an index beside scikit-learn and, if it is installed, usearch, with their recall",
         "search_libraries",
         lambda options: search_libraries.run(quick=options.quick),
         search_libraries.show,
+        quick_by_default=False,
     ),
     "serve": Benchmark(
         "the service under load for some minutes, with malformed requests and slow clients; only if named",

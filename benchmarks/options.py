@@ -39,7 +39,11 @@ def parse_options(benchmarks: Mapping[str, Listed], about: str | None) -> argpar
     parser.add_argument(
         "what", nargs="*", help="benchmarks to run; by default all but those that are only run if named"
     )
-    parser.add_argument("--quick", action="store_true", help="small sizes, one seed, short measurements")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="small sizes, one seed, short measurements; by default only the hot paths, which takes about two minutes",
+    )
     parser.add_argument(
         "--budget",
         type=float,
