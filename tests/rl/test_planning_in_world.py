@@ -7,7 +7,7 @@ import torch
 
 from trimetric.rl import (
     World,
-    evaluate,
+    evaluate_values,
     follow,
     greedy_actions,
     some_pairs,
@@ -21,7 +21,7 @@ def test_the_exact_values_plan_perfectly(name: str, asymmetric: bool) -> None:
     world = World(name, asymmetric=asymmetric)
     for pairs in (world.pairs(), some_pairs(world.pairs(), 100, seed=1)):
         for convention in ("zero", "learned"):
-            score = evaluate(world, world.values, pairs, goal_value=convention)  # type: ignore[arg-type]
+            score = evaluate_values(world, world.values, pairs, goal_value=convention)  # type: ignore[arg-type]
             assert score.success == 1
             assert score.spl == pytest.approx(1, abs=1e-12)
             assert score.mse == 0
@@ -59,7 +59,7 @@ def test_spl_is_at_most_success_and_one_for_a_cheapest_path() -> None:
     spl = spl_of_pairs(world, walks)
     assert (spl <= walks.reached.double()).all()
     assert ((spl == 1) == (walks.reached & (walks.cost <= world.distances * (1 + 1e-12)))).all()
-    score = evaluate(world, values, world.pairs())
+    score = evaluate_values(world, values, world.pairs())
     assert 0 < score.spl < score.success < 1
     longer = Plan(walks.reached, 2 * walks.cost)
     assert (spl_of_pairs(world, longer) <= spl).all()
@@ -70,12 +70,12 @@ def test_random_policies_get_nearly_nowhere() -> None:
     scores = []
     for seed in range(3):
         torch.manual_seed(seed)
-        scores.append(evaluate(world, -100 * torch.rand(68, 68), world.pairs()).spl)
+        scores.append(evaluate_values(world, -100 * torch.rand(68, 68), world.pairs()).spl)
     assert 0 < max(scores) < 0.15
 
 
 def test_a_learned_value_of_the_goal_may_send_the_agent_away() -> None:
     world = World("FourRoom")
     wrong = world.values - 50 * torch.eye(68)
-    assert evaluate(world, wrong, world.pairs(), goal_value="zero").spl == pytest.approx(1)
-    assert evaluate(world, wrong, world.pairs(), goal_value="learned").success == 0
+    assert evaluate_values(world, wrong, world.pairs(), goal_value="zero").spl == pytest.approx(1)
+    assert evaluate_values(world, wrong, world.pairs(), goal_value="learned").success == 0

@@ -11,7 +11,7 @@ import trimetric as tm
 from trimetric.rl import (
     GridEncoder,
     World,
-    evaluate,
+    evaluate_values,
     greedy_actions,
     learn_values,
     paper_config,
@@ -165,7 +165,7 @@ def test_learning_finds_good_values_of_a_small_world() -> None:
         epochs=250, batch_size=128, learning_rate=1e-3, schedule="constant", calibrate=False, validation_epochs=125
     )
     (history,) = learn_values([model], [world], [split], seeds=[0], config=config, progress="silent")
-    score = evaluate(world, values_of(model, world).double(), split.test)
+    score = evaluate_values(world, values_of(model, world).double(), split.test)
     assert score.success > 0.95
     assert history.epochs[-1].watched["test spl"] == pytest.approx(score.spl)
     assert history.epochs[-1].watched["test mse"] == pytest.approx(score.mse, rel=1e-3)

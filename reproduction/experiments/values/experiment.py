@@ -23,7 +23,7 @@ from reproduction.frame.tables import Table
 from trimetric.rl import (
     Split,
     World,
-    evaluate,
+    evaluate_values,
     follow,
     greedy_actions,
     learn_values,
@@ -155,7 +155,7 @@ def _results(cell: Cell, world: World, split: Split, model: tm.Siamese, history:
     few = some_pairs(split.test, SAMPLED, seed=cell.seed)
     results = [Result(name, value, cell.epochs) for name, value in measured[-1].watched.items()]
     results += [
-        Result("test spl sampled", evaluate(world, values, few, goal_value="learned").spl, cell.epochs),
+        Result("test spl sampled", evaluate_values(world, values, few, goal_value="learned").spl, cell.epochs),
         Result("curve", curve, cell.epochs),
         Result("step ms", 1000 * _seconds_per_step(history, len(split.train)), cell.epochs),
     ]

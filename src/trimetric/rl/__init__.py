@@ -5,6 +5,11 @@ from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
 
 from trimetric._support.moved import renamed as _renamed
+from trimetric.rl.evaluation import Evaluation as Evaluation
+from trimetric.rl.evaluation import Mean as Mean
+from trimetric.rl.evaluation import comparison_table as comparison_table
+from trimetric.rl.evaluation import evaluate as evaluate
+from trimetric.rl.evaluation import mean_over_seeds as mean_over_seeds
 from trimetric.rl.learning import GridEncoder as GridEncoder
 from trimetric.rl.learning import LearnedDistance as LearnedDistance
 from trimetric.rl.learning import LearnedGoals as LearnedGoals
@@ -28,7 +33,7 @@ from trimetric.rl.objectives import Objective as Objective
 from trimetric.rl.planning import Agent as Agent
 from trimetric.rl.planning import Plan as Plan
 from trimetric.rl.planning import Score as Score
-from trimetric.rl.planning import evaluate as evaluate
+from trimetric.rl.planning import evaluate_values as evaluate_values
 from trimetric.rl.planning import follow as follow
 from trimetric.rl.planning import goal_pairs as goal_pairs
 from trimetric.rl.planning import greedy_actions as greedy_actions

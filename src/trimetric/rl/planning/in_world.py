@@ -96,7 +96,7 @@ def spl_of_pairs(world: World, walks: Plan) -> Float[Tensor, "*members n n"]:
     return walks.spl(world.distances)
 
 
-def evaluate(
+def evaluate_values(
     world: World,
     values: Float[Tensor, "n n"],
     pairs: Int[Tensor, "k 2"],
@@ -118,7 +118,7 @@ def evaluate(
 
     Examples:
         >>> world = World("Maze", asymmetric=True)
-        >>> score = evaluate(world, world.values, world.pairs())
+        >>> score = evaluate_values(world, world.values, world.pairs())
         >>> score.success, round(score.spl, 6), score.mse
         (1.0, 1.0, 0.0)
     """

@@ -26,8 +26,10 @@ class GymnasiumTasks:
             `task_infos`, else a single task without options.
         max_steps: steps after which an episode has failed (default: the limit with which it was registered).
 
+    Attributes:
+        is_over: whether the environment has cut the episode short.
+
     Examples:
-        >>> import gymnasium
         >>> from trimetric.rl import GridEnvironment
         >>> grid = GridEnvironment("Maze", observations="cells")
         >>> world = GymnasiumTasks(grid, options=[{"state": 0, "goal": 2}], max_steps=50)
@@ -58,7 +60,7 @@ class GymnasiumTasks:
         if max_steps is None and limit is None:
             raise ValueError("max_steps: expected a number of steps, because the environment has no limit of its own")
         self.max_steps: int = checks.positive_int("max_steps", limit if max_steps is None else max_steps)
-        self._over = False
+        self.is_over = False
         self._drawn = np.random.RandomState(0).get_state()
 
     @property
@@ -86,7 +88,7 @@ class GymnasiumTasks:
         self._drawn = np.random.RandomState(seed).get_state()
         with self._own_numbers():
             seen, info = self.environment.reset(seed=seed, options=self.options[int(task_numbers[0])])
-        self._over = False
+        self.is_over = False
         if isinstance(seen, dict):
             goal = seen["desired_goal"]
         elif "goal" in info:
@@ -106,13 +108,13 @@ class GymnasiumTasks:
         Returns:
             The observation, and whether the goal is reached, each with a first axis of 1.
         """
-        if self._over:
+        if self.is_over:
             raise ValueError("actions: expected none, because the environment has cut this episode short")
         action = np.asarray(actions)[0]
         with self._own_numbers():
             seen, _, terminated, truncated, info = self.environment.step(int(action) if action.ndim == 0 else action)
         success = info.get("success", info.get("is_success", terminated))
-        self._over = bool(truncated) and not success
+        self.is_over = bool(truncated) and not success
         return _single(seen), np.array([bool(success)])
 
     def optimal_costs(self) -> None:
