@@ -16,6 +16,7 @@ PACKAGES = {
     "trimetric": None,
     "trimetric.training": None,
     "trimetric.models": None,
+    "trimetric.labels": None,
     "trimetric.nearness": None,
     "trimetric.graphs": "numba",
     "trimetric.rl": "gymnasium",

@@ -30,7 +30,7 @@ def test_every_name_is_there_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["distances", "graphs", "models", "nearness", "norms", "rl", "routing", "search", "training"]
+    "name", ["distances", "graphs", "labels", "models", "nearness", "norms", "rl", "routing", "search", "training"]
 )
 def test_packages_show_what_is_theirs(name: str) -> None:
     package = import_module(f"trimetric.{name}")

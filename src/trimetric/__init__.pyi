@@ -2,6 +2,7 @@
 
 from . import graphs as graphs
 from . import integrations as integrations
+from . import labels as labels
 from . import nearness as nearness
 from . import rl as rl
 from . import routing as routing

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence, Sized
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from trimetric._audit.measure import Audit, audit
 from trimetric._support import checks
 from trimetric._support.optional import needing
 from trimetric._support.pair_splits import contradiction, hold_out
 from trimetric.distances import Calibrated
-from trimetric.distances.all_pairs import all_pairs
 from trimetric.distances.siamese import Siamese
-from trimetric.integrations.sklearn.metric_callable import Asymmetry, MetricCallable
+from trimetric.integrations.sklearn.learned_distance import LearnedDistance, make_encoder
 from trimetric.integrations.sklearn.pair_arrays import PairsLike, side_by_side
 from trimetric.kernels.equal_rows import first_equal_row
-from trimetric.models.encoders import MLP
 from trimetric.models.heads import HeadName, make_head
-from trimetric.models.model import Model
 from trimetric.training.config import History, TrainingConfig
 from trimetric.training.fitting import fit
 from trimetric.training.losses import LossName
 
 with needing("trimetric.integrations.sklearn", "sklearn"):
-    from sklearn.base import BaseEstimator
     from sklearn.utils import Tags, check_random_state
-    from sklearn.utils.validation import check_array, check_is_fitted, validate_data
-
-# About the most numbers that a block of rows of the matrix of all pairs holds in nearest_neighbors.
-NEIGHBOR_FLOATS = 1 << 24
+    from sklearn.utils.validation import check_is_fitted, validate_data
 
 
-class PairEstimator(BaseEstimator):
+class PairEstimator(LearnedDistance):
     """Trains `Siamese(encoder, head)` on pairs; what both estimators share."""
 
     head: HeadName
@@ -45,6 +36,7 @@ class PairEstimator(BaseEstimator):
     model_: Siamese
     history_: History
     n_features_in_: int
+    _where_features_are: ClassVar[str] = ", half of the columns of a pair"
 
     def __init__(
         self,
@@ -132,7 +124,7 @@ class PairEstimator(BaseEstimator):
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(seed)
             self.model_ = Siamese(
-                _encoder(ends.shape[2], self.embedding_dim, self.encoder_widths),
+                make_encoder(ends.shape[2], self.embedding_dim, self.encoder_widths),
                 Calibrated(
                     make_head(self.head, self.embedding_dim, symmetric=self.symmetric, concave_units=self.concave_units)
                 ),
@@ -172,21 +164,6 @@ class PairEstimator(BaseEstimator):
             )
         return torch.from_numpy(split.train), torch.from_numpy(split.held_out)
 
-    def _standardized(self, objects: NDArray[np.float64]) -> Tensor:
-        # In float64: features with a large offset, such as years, lose their digits in float32 before the mean is gone.
-        scaled = (objects - self.mean_) / self.scale_
-        return torch.as_tensor(scaled, dtype=torch.float32, device=self.device)
-
-    def _objects(self, name: str, X: ArrayLike) -> Tensor:  # noqa: N803
-        check_is_fitted(self)
-        objects = check_array(X, dtype=np.float64, input_name=name)  # type: ignore
-        if objects.shape[1] != len(self.mean_):
-            raise ValueError(
-                f"{name}: expected objects with {len(self.mean_)} features, half of the columns of a pair, "
-                f"got shape {objects.shape}"
-            )
-        return self._standardized(objects)
-
     def _ends(self, X: PairsLike) -> Tensor:  # noqa: N803
         """The standardized objects of pairs, `(n, 2, d)`."""
         check_is_fitted(self)
@@ -201,97 +178,9 @@ class PairEstimator(BaseEstimator):
             )
         return sides.reshape(len(sides), 2, -1)
 
-    @torch.no_grad()
-    def pairwise(self, X: ArrayLike, Y: ArrayLike | None = None) -> NDArray[np.float32]:  # noqa: N803
-        """The matrix of `d(X[i], Y[j])` for objects `(n, d)` and `(m, d)`, with `Y = X` by default.
-
-        It is what `metric="precomputed"` takes: rows are the queries, columns the fitted objects.
-
-        Args:
-            X: objects to measure from.
-            Y: objects to measure to.
-        """
-        x = self._objects("X", X)
-        y = None if Y is None else self._objects("Y", Y)
-        return all_pairs(self.model_, x, y).cpu().numpy()
-
-    @torch.no_grad()
-    def nearest_neighbors(
-        self,
-        X: ArrayLike,  # noqa: N803
-        queries: ArrayLike | None = None,
-        *,
-        n_neighbors: int = 5,
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Distances and indices `(m, n_neighbors)` of the objects with the least `d(query, X[j])`, nearest first.
-
-        Every distance is computed, in the direction from query to object, in blocks of bounded memory: right for
-        asymmetric distances too.
-
-        Args:
-            X: the objects to search, `(n, d)`.
-            queries: the objects whose neighbors are wanted, `(m, d)`; by default each of `X`, among the others.
-            n_neighbors: how many for each query.
-        """
-        x = self.model_.embed(self._objects("X", X))
-        q = x if queries is None else self.model_.embed(self._objects("queries", queries))
-        others = len(x) - (queries is None)
-        if checks.positive_int("n_neighbors", n_neighbors) > others:
-            raise ValueError(f"n_neighbors: expected at most {others}, the number of candidates, got {n_neighbors}")
-        step = max(1, NEIGHBOR_FLOATS // len(x))
-        found = []
-        for start in range(0, len(q), step):
-            block = all_pairs(self.model_.head, q[start : start + step], x)
-            if queries is None:
-                block.diagonal(start).fill_(torch.inf)
-            found.append(torch.topk(block, n_neighbors, largest=False))
-        return tuple(torch.cat(part).cpu().numpy() for part in zip(*found, strict=True))  # type: ignore[return-value]
-
-    @torch.no_grad()
-    def _distance(self, x: ArrayLike, y: ArrayLike) -> float:
-        start, end = self.model_.embed(self._objects("x, y", np.stack([x, y])))
-        return self.model_.head(start, end).item()
-
-    def as_metric(self, *, asymmetry: Asymmetry = "refuse") -> MetricCallable:
-        """The distance as `metric=` of a scikit-learn estimator.
-
-        A call for each pair is slow: `pairwise` with `metric="precomputed"`, or `nearest_neighbors`, is not.
-
-        Args:
-            asymmetry: what to do if the distance is not symmetric; see `MetricCallable`.
-        """
-        check_is_fitted(self)
-        return MetricCallable(self._distance, symmetric=self.model_.axioms.symmetric, asymmetry=asymmetry)
-
-    def to_model(self) -> Model:
-        """The trained network as a `trimetric.Model`, to save without a pickle or to export.
-
-        It reads features as they came, and standardizes them in float32: features whose offset is large beside their
-        spread lose digits there, as they do not in this estimator.
-        """
-        check_is_fitted(self)
-        network = copy.deepcopy(self.model_)
-        standardize = network.get_submodule("encoder.standardize")
-        for name, value in (("mean", self.mean_), ("scale", self.scale_)):
-            standardize.get_buffer(name).copy_(torch.as_tensor(value))
-        return Model(network)
-
-    def audit(self, X: ArrayLike) -> Audit:  # noqa: N803
-        """`trimetric.audit` of the learned distance.
-
-        Args:
-            X: the objects to measure it on, `(n, d)`.
-        """
-        return audit(self.model_, self._objects("X", X))
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         tags.target_tags.required = True
         tags.target_tags.positive_only = True
         return tags
-
-
-def _encoder(features: int, dim: int, widths: Sequence[int]) -> MLP:
-    hidden = () if isinstance(widths, Sized) and len(widths) == 0 else checks.positive_ints("encoder_widths", widths)
-    return MLP(features, checks.positive_int("embedding_dim", dim), widths=hidden)
