@@ -56,6 +56,35 @@ class Graph:
             num_actions=choices,
         )
 
+    def journeys(self, episodes: int, steps: int, seed: int = 0, noise: float = 0.3) -> rl.Trajectories:
+        """Walks along cheapest paths to random goals, a new one after each arrival, with random actions in between.
+
+        Args:
+            episodes: how many.
+            steps: of each.
+            seed: of everything.
+            noise: the part of the actions that are random.
+        """
+        random = np.random.default_rng(seed)
+        count, choices = self.moves.shape
+        best = self.distances[self.moves].argmin(axis=1)  # (states, goals)
+        here, goal = random.integers(count, size=(2, episodes))
+        seen, done = [here], []
+        for _ in range(steps):
+            goal = np.where(here == goal, random.integers(count, size=episodes), goal)
+            chance = random.random(episodes) < noise
+            action = np.where(chance, random.integers(choices, size=episodes), best[here, goal])
+            here = self.moves[here, action]
+            seen.append(here)
+            done.append(action)
+        done.append(np.zeros(episodes, dtype=np.int64))
+        return rl.Trajectories(
+            observations=self.features[np.stack(seen, axis=1).ravel()],
+            ends=np.arange(1, episodes + 1) * (steps + 1) - 1,
+            actions=np.stack(done, axis=1).ravel(),
+            num_actions=choices,
+        )
+
     def learned(self, model: torch.nn.Module) -> np.ndarray:
         """The distances between all states that a model has learned."""
         from trimetric import all_pairs

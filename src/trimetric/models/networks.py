@@ -57,7 +57,7 @@ def make_network(
     """
     checks.positive_int("dim", dim)
     if features is None:
-        make_encoder = partial(_points, checks.positive_int("objects", objects), dim)
+        make_encoder = partial(make_points, checks.positive_int("objects", objects), dim)
     else:
         # A model file names the arguments that were given: without waves it stays readable for earlier versions.
         extra = {"waves": waves} if waves else {}
@@ -92,8 +92,13 @@ def _check_memory(build: Callable[[], nn.Module]) -> None:
         )
 
 
-def _points(objects: int, dim: int) -> nn.Embedding:
-    """Points about 1 apart: there the concave units start out bent, and learn."""
+def make_points(objects: int, dim: int) -> nn.Embedding:
+    """Make a table of points about 1 apart: there the concave units start out bent, and learn.
+
+    Args:
+        objects: how many.
+        dim: of each.
+    """
     points = nn.Embedding(objects, dim)
     nn.init.normal_(points.weight, std=1 / math.sqrt(2 * dim))
     return points

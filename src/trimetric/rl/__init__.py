@@ -28,8 +28,13 @@ from trimetric.rl.learning import transitions_config as transitions_config
 from trimetric.rl.learning import validation_split as validation_split
 from trimetric.rl.learning import value_model as value_model
 from trimetric.rl.learning import values_of as values_of
+from trimetric.rl.objectives import ActionInvariant as ActionInvariant
 from trimetric.rl.objectives import Constrained as Constrained
+from trimetric.rl.objectives import Contrastive as Contrastive
+from trimetric.rl.objectives import Eikonal as Eikonal
+from trimetric.rl.objectives import Multistep as Multistep
 from trimetric.rl.objectives import Objective as Objective
+from trimetric.rl.objectives import TemporalDifference as TemporalDifference
 from trimetric.rl.planning import Agent as Agent
 from trimetric.rl.planning import Plan as Plan
 from trimetric.rl.planning import Score as Score

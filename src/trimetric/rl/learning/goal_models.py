@@ -11,6 +11,7 @@ from trimetric._support import checks
 from trimetric.distances import Calibrated, Distance, ResidualMetric, Siamese, as_distance
 from trimetric.models.encoders import MLP
 from trimetric.models.heads import HeadName, make_head
+from trimetric.models.networks import make_points
 from trimetric.norms import Norm
 from trimetric.rl.trajectories.trajectories import Trajectories
 
@@ -62,7 +63,7 @@ def goal_model(
         if distance.dim != dim:
             raise ValueError(f"head: expected a distance of points of size dim={dim}, got one of size {distance.dim}")
         if observations.ndim == 1:
-            encoder: torch.nn.Module = torch.nn.Embedding(int(observations.max()) + 1, dim)
+            encoder: torch.nn.Module = make_points(int(observations.max()) + 1, dim)
         elif observations.ndim == 2:
             mlp = MLP(observations.shape[1], dim, widths=tuple(widths), activation="gelu", waves=waves, layer_norm=True)
             rows = np.unique(np.linspace(0, len(observations) - 1, num=MEASURED_ROWS).astype(np.int64))

@@ -3,55 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
-import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import Tensor
 
 from trimetric._support import checks
 from trimetric.distances import ObjectDistance
+from trimetric.rl.objectives.multiplier import Multiplier
 from trimetric.rl.objectives.objective import Batch, Extras, Objective, places
+from trimetric.rl.objectives.pushing import Push, check_push, push_apart
 from trimetric.rl.trajectories.sampling import LogSampler
 from trimetric.rl.trajectories.trajectories import Trajectories
-
-Push = Literal["log", "sqrt", "linear", "softplus"]
-SOFTNESS = 5.0
-
-
-class Multiplier(Extras):
-    """A Lagrange multiplier above 0, in log space, that one optimizer trains together with the model.
-
-    It rises while a constraint is violated: its loss is the negative of that of the model.  Its parameter is
-    $\\log \\lambda$ divided by `speed`, so that Adam moves it `speed` times as fast as the weights.
-
-    Args:
-        start: its first value.
-        speed: of its logarithm, in units of the learning rate.
-    """
-
-    def __init__(self, start: float, speed: float) -> None:
-        super().__init__()
-        self.speed = speed
-        self.raw = nn.Parameter(torch.tensor(start).log() / speed)
-
-    @property
-    def value(self) -> Tensor:
-        """The multiplier."""
-        return (self.speed * self.raw).exp()
-
-    def constrain(self, violation: Tensor, tolerance: float) -> Tensor:
-        """Make the part of the loss that keeps a violation at its tolerance.
-
-        Args:
-            violation: how much the constraint is violated; its gradient goes to the model.
-            tolerance: what is accepted.
-        """
-        value = self.value
-        return value.detach() * violation + value * (tolerance - violation.detach())
-
-    def numbers(self) -> dict[str, float]:
-        return {"multiplier": self.value.item()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,18 +45,14 @@ class Constrained(Objective):
         500.0
     """
 
-    push: Push = "log"
+    push: Push = "sqrt"
     reach: float | None = None
     tolerance: float = 0.05
     multiplier: float = 1.0
     speed: float = 3.0
 
     def __post_init__(self) -> None:
-        checks.one_of("push", self.push, get_args(Push))
-        if (self.push == "softplus") != (self.reach is not None):
-            raise ValueError(f"reach: expected a number with push='softplus' and only there, got {self.reach!r}")
-        if self.reach is not None:
-            checks.finite_number("reach", self.reach, above=0)
+        check_push(self.push, self.reach)
         for name in ("tolerance", "multiplier", "speed"):
             checks.finite_number(name, getattr(self, name), above=0)
 
@@ -112,20 +69,5 @@ class Constrained(Objective):
         points = batch.embed("here", "next")
         step, far = batch.distances(points, (here, count + here), (here, count + batch.rows["goal"]))
         over = (step - batch.log.costs(batch.rows["here"])) / batch.unit
-        return self.pushed(far / batch.unit, batch.unit) + extras.constrain(over.relu().square().mean(), self.tolerance)
-
-    def pushed(self, far: Tensor, unit: float) -> Tensor:
-        """Compute the loss that falls as distances grow.
-
-        Args:
-            far: distances of random pairs, in units of the mean cost.
-            unit: the mean cost.
-        """
-        if self.push == "log":
-            return -far.log1p().mean()
-        if self.push == "sqrt":
-            return -2 * (1 + far).sqrt().mean()
-        if self.reach is None:
-            return -far.mean()
-        reach = self.reach / unit
-        return F.softplus(reach - far, beta=SOFTNESS / reach).mean()
+        pushed = push_apart(far / batch.unit, self.push, None if self.reach is None else self.reach / batch.unit)
+        return pushed + extras.constrain(over.relu().square().mean(), self.tolerance)

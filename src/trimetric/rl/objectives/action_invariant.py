@@ -1,0 +1,94 @@
+"""Temporal metric distillation: contrastive distances, made those of the best actions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trimetric._support import checks
+from trimetric.distances import ObjectDistance
+from trimetric.rl.objectives.actions import ActionExtras
+from trimetric.rl.objectives.contrastive import GoalPotential
+from trimetric.rl.objectives.discounts import backup, check_discount, contrast, grid, rate_of
+from trimetric.rl.objectives.objective import Batch, Extras, Objective
+from trimetric.rl.trajectories.sampling import LogSampler
+from trimetric.rl.trajectories.trajectories import Trajectories
+
+
+class InvariantExtras(ActionExtras):
+    """An encoder of actions and a potential of goals."""
+
+    def __init__(self, model: ObjectDistance, log: Trajectories) -> None:
+        super().__init__(model, log)
+        self.potential = GoalPotential(model.head.dim)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionInvariant(Objective):
+    r"""Contrastive distances that are pulled to those of the best actions (TMD).
+
+    Besides points $\phi(s)$ of states, points $\psi(s, a)$ of states with actions are learned.  The loss is that of
+    `Contrastive`, from $\psi(s, a)$ to $\phi(g)$, and $\zeta$ times the sum of
+
+    - action invariance, $\eta\, d(\phi(s), \psi(s, a))$: to choose an action costs nothing, so by the triangle
+      inequality $d(\phi(s), \phi(g)) \le d(\psi(s, a), \phi(g))$ for every logged action;
+    - the backup $e^{x - y} - x$ of $x = \eta\, d(\psi(s, a), \phi(g))$ to $y = \eta\, (c + d(\phi(s'), \phi(g)))$, for
+      all goals of a group: $e^{-\eta d}$ becomes its discounted mean over what follows, so that luck is not taken for
+      choice.
+
+    It assumes logged actions, and that all of them are tried in places like these: an action that was never taken is
+    moved by $\psi$ as its network generalizes.  The contrastive term keeps pulling to the behavior, the more the
+    smaller $\zeta$ is.
+
+    Args:
+        discount: $\gamma$, of a step.
+        strength: $\zeta$.
+        group: goals that are told apart; a batch is cut into groups.
+
+    Examples:
+        >>> ActionInvariant(strength=0.5).needs_actions
+        True
+    """
+
+    discount: float = 0.99
+    strength: float = 1.0
+    group: int = 64
+    needs_actions = True
+
+    def __post_init__(self) -> None:
+        check_discount("discount", self.discount)
+        checks.finite_number("strength", self.strength, above=0)
+        checks.positive_int("group", self.group)
+
+    def extras(self, model: ObjectDistance, log: Trajectories) -> Extras:
+        return InvariantExtras(model, log)
+
+    def draw(self, sampler: LogSampler, shape: tuple[int, int]) -> dict[str, Tensor]:
+        here = sampler.steps(shape)
+        return {"here": here, "next": here + 1, "goal": sampler.later(here, discount=self.discount)}
+
+    def loss(self, batch: Batch, extras: Extras) -> Tensor:
+        assert isinstance(extras, InvariantExtras)
+        points, rows = batch.embed("here", "next", "goal"), batch.rows["here"]
+        count, rate = len(rows), rate_of(self.discount, batch.unit)
+        group = min(self.group, count)
+        acted = extras.encoder(points[:count], batch.log.actions(rows))
+        table = torch.cat([points, acted])
+        states, goals = grid(count, group)
+        each = torch.arange(count)
+        after, far, choice = (
+            rate * d
+            for d in batch.distances(
+                table,
+                (count + states, 2 * count + goals),
+                (3 * count + states, 2 * count + goals),
+                (each, 3 * count + each),
+            )
+        )
+        scores = extras.potential(points[2 * count :])[goals.to(points.device)] - far
+        own = torch.nonzero((states == goals).view(count, group))[:, 1]
+        told_apart = contrast(scores.view(count, group), own.to(points.device))
+        paid = rate * batch.log.costs(rows)[states.to(points.device)]
+        return told_apart + self.strength * (choice.mean() + backup(far, paid + after).mean())

@@ -1,0 +1,119 @@
+"""The eikonal equation: how fast a distance may fall, where states are continuous."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from trimetric._support import checks
+from trimetric.distances import ObjectDistance
+from trimetric.rl.objectives.multiplier import Multiplier
+from trimetric.rl.objectives.objective import Batch, Extras, Objective
+from trimetric.rl.objectives.pushing import Push, check_push, push_apart
+from trimetric.rl.trajectories.sampling import LogSampler
+from trimetric.rl.trajectories.trajectories import Trajectories
+
+MEASURED = 20_000
+QUANTILE = 0.99
+
+
+class EikonalExtras(Multiplier):
+    """A multiplier, and how far a unit of cost moves each coordinate at most."""
+
+    speeds: Tensor
+
+    def __init__(self, start: float, rate: float, speeds: Tensor) -> None:
+        super().__init__(start, rate)
+        self.register_buffer("speeds", speeds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Eikonal(Objective):
+    r"""Push states and goals apart, as far as the speed of movement allows (Eikonal QRL).
+
+    $$\max_\theta\; \mathbb{E}_{s, g}\, \phi(d(s, g)) \quad\text{subject to}\quad
+        \mathbb{E}_{s, g} \big[(v\, \|\nabla_s d(s, g)\| - 1)^+\big]^2 \le \epsilon$$
+
+    with the speed $v$: a unit of cost moves a state by $v$, so a distance cannot fall faster.  It needs no steps, only
+    states, and says something of every direction instead of the logged ones.
+
+    It assumes that observations are continuous, that a state can move in all directions with one speed, and that what
+    lies between states that were seen was seen as well: a wall that is thinner than the gaps between states does not
+    exist for it.  With a speed that is wrong by a factor, all distances are wrong by that factor; where the speed
+    depends on the place or the direction (wind, gates, momentum), no $v$ is right.
+
+    Args:
+        speed: $v$, in units of the observations per cost; None to measure it: the 99th percentile of the logged steps.
+        moves: "ball" for the Euclidean norm of the gradient; "box" for actions each of whose values moves one
+            coordinate on its own: the sum of the absolute values, with a speed for each coordinate.
+        push: how much a distance counts, see `Constrained`.
+        reach: as in `Constrained`.
+        tolerance: $\epsilon$.
+        multiplier: its first value.
+        rate: of the logarithm of the multiplier, in units of the learning rate.
+
+    Examples:
+        >>> Eikonal(speed=0.2, moves="box").push
+        'log'
+    """
+
+    speed: float | None = None
+    moves: Literal["ball", "box"] = "ball"
+    push: Push = "sqrt"
+    reach: float | None = None
+    tolerance: float = 0.05
+    multiplier: float = 1.0
+    rate: float = 3.0
+
+    def __post_init__(self) -> None:
+        checks.one_of("moves", self.moves, ("ball", "box"))
+        check_push(self.push, self.reach)
+        if self.speed is not None:
+            checks.finite_number("speed", self.speed, above=0)
+        for name in ("tolerance", "multiplier", "rate"):
+            checks.finite_number(name, getattr(self, name), above=0)
+
+    def extras(self, model: ObjectDistance, log: Trajectories) -> Extras:  # noqa: ARG002
+        if log.observations.ndim < 2 or log.observations.dtype.kind != "f":
+            raise ValueError(
+                f"trajectories: expected continuous observations for Eikonal, got shape {log.observations.shape} and "
+                f"dtype {log.observations.dtype}"
+            )
+        if self.speed is not None:
+            return EikonalExtras(self.multiplier, self.rate, torch.tensor(self.speed))
+        picked = np.unique(np.linspace(0, log.num_transitions - 1, num=MEASURED).astype(np.int64))
+        rows = log.rows_of_transitions(picked)
+        moved = (log.observations[rows + 1] - log.observations[rows]).reshape(len(rows), -1)
+        costs = np.ones(len(rows)) if log.costs is None else log.costs[rows]
+        share = np.abs(moved) if self.moves == "box" else np.linalg.norm(moved, axis=1, keepdims=True)
+        speeds = np.quantile(share / costs[:, None], QUANTILE, axis=0)
+        if not (speeds > 0).all():
+            raise ValueError("trajectories: expected steps that move every coordinate, to measure the speed by")
+        return EikonalExtras(self.multiplier, self.rate, torch.tensor(speeds, dtype=torch.float32))
+
+    def draw(self, sampler: LogSampler, shape: tuple[int, int]) -> dict[str, Tensor]:
+        return {"here": sampler.states(shape), "goal": sampler.others(shape)}
+
+    def loss(self, batch: Batch, extras: Extras) -> Tensor:
+        assert isinstance(extras, EikonalExtras)
+        rows = batch.rows["here"]
+        seen = batch.log.observations(rows).requires_grad_()
+        points = batch.model.embed(seen)
+        (far,) = batch.distances(
+            torch.cat([points, points.detach()]), (torch.arange(len(rows)), len(rows) + batch.rows["goal"])
+        )
+        # Only the state moves; the goal is a constant of this derivative, but not of the loss.
+        (slope,) = torch.autograd.grad(far.sum(), seen, create_graph=True)
+        slope = slope.flatten(1)
+        if self.moves == "box":
+            steepness = (slope.abs() * extras.speeds).sum(dim=1)
+        else:
+            steepness = torch.linalg.vector_norm(slope, dim=1) * extras.speeds
+        (whole,) = batch.distances(points, (torch.arange(len(rows)), batch.rows["goal"]))
+        over = (steepness - 1).relu().square().mean()
+        reach = None if self.reach is None else self.reach / batch.unit
+        return push_apart(whole / batch.unit, self.push, reach) + extras.constrain(over, self.tolerance)
