@@ -149,3 +149,12 @@ def box_walks(episodes: int = 200, steps: int = 50, seed: int = 0) -> rl.Traject
 
 def tensors(*arrays: np.ndarray) -> tuple[Tensor, ...]:
     return tuple(torch.from_numpy(np.asarray(array)) for array in arrays)
+
+
+def gated_ring(size: int = 12) -> Graph:
+    """A ring: forward everywhere, back everywhere but through a gate before state 0; the third action stays."""
+    here = np.arange(size)
+    back = np.where(here == 0, 0, here - 1)
+    angle = here * 2 * np.pi / size
+    features = np.stack([np.cos(angle), np.sin(angle)], axis=1).astype(np.float32)
+    return Graph(np.stack([(here + 1) % size, back, here], axis=1), features)

@@ -84,6 +84,14 @@ def finite_number(
     return number
 
 
+def share(name: str, value: object) -> float:
+    """A part of a whole, from 0 to 1."""
+    number = finite_number(name, value)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a share from 0 to 1, got {value!r}")
+    return number
+
+
 def one_of(name: str, value: object, options: Collection[str]) -> None:
     if not isinstance(value, str) or value not in options:
         expected = ", ".join(repr(option) for option in options)

@@ -53,8 +53,7 @@ class Multistep(Objective):
     def __post_init__(self) -> None:
         check_discount("discount", self.discount)
         check_discount("spread", self.spread)
-        if not 0 <= self.single <= 1:
-            raise ValueError(f"single: expected a share from 0 to 1, got {self.single!r}")
+        checks.share("single", self.single)
         checks.positive_int("group", self.group)
 
     def extras(self, model: ObjectDistance, log: Trajectories) -> Extras:

@@ -70,6 +70,11 @@ class Objective(ABC):
 
     An objective is a frozen set of settings: it draws rows, and turns them into a loss.  What it trains beside the
     model lies in its `Extras`.
+
+    Examples:
+        >>> from trimetric.rl import Constrained, Contrastive
+        >>> isinstance(Constrained(), Objective), Contrastive(discount=0.9) == Contrastive(discount=0.9)
+        (True, True)
     """
 
     needs_actions = False

@@ -99,8 +99,7 @@ class TemporalDifference(Objective):
 
     def __post_init__(self) -> None:
         checks.finite_number("decay", self.decay, above=0, below=1)
-        if not 0 <= self.random_goals <= 1:
-            raise ValueError(f"random_goals: expected a share from 0 to 1, got {self.random_goals!r}")
+        checks.share("random_goals", self.random_goals)
 
     def extras(self, model: ObjectDistance, log: Trajectories) -> Extras:
         return Target(model, log)

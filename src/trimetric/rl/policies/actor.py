@@ -73,7 +73,11 @@ class ActorPolicy(Policy):
             self.register_buffer(name, None if limit is None else torch.tensor(list(limit), dtype=torch.float32))
 
     def train(self, mode: bool = True) -> ActorPolicy:
-        """Set the mode of the network; its encoder stays in evaluation mode."""
+        """Set the mode of the network; its encoder stays in evaluation mode.
+
+        Args:
+            mode: True for training.
+        """
         super().train(mode)
         if self.encoder is not None:
             self.encoder.eval()

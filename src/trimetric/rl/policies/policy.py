@@ -95,6 +95,14 @@ def load_policy(path: Path | str) -> Policy:
 
     Returns:
         The policy, ready for use.
+
+    Examples:
+        >>> import tempfile
+        >>> from trimetric.rl import ActorPolicy
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = save_policy(ActorPolicy(features=2, actions=2), f"{folder}/policy.safetensors")
+        ...     type(load_policy(file)).__name__
+        'ActorPolicy'
     """
     file = checks.path("path", path)
     weights, state = read_file(file, form=FORMAT, noun="policy")
