@@ -40,7 +40,7 @@ class Constrained(Objective):
 
     Examples:
         >>> Constrained().push
-        'log'
+        'sqrt'
         >>> Constrained(push="softplus", reach=500.0).reach
         500.0
     """

@@ -58,7 +58,7 @@ class Eikonal(Objective):
 
     Examples:
         >>> Eikonal(speed=0.2, moves="box").push
-        'log'
+        'sqrt'
     """
 
     speed: float | None = None

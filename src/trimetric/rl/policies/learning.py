@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import torch
-from torch import Tensor
-from torch.nn import functional as F
 
 from trimetric._support import checks
 from trimetric._support.progress import Shown
 from trimetric.distances import Siamese
-from trimetric.rl.policies.actor import ActorPolicy, LocalPolicy, actor_for, measure_features
+from trimetric.rl.policies.actor import ActorPolicy, LocalPolicy, actor_for
+from trimetric.rl.policies.actor_task import ActorTask, ActorTerms
 from trimetric.rl.policies.dynamics import Dynamics
-from trimetric.rl.policies.policy import frozen
-from trimetric.rl.trajectories.sampling import LogReader, LogSampler, log_identity
 from trimetric.rl.trajectories.trajectories import Trajectories
-from trimetric.training.arguments import check_settings, checkpoint_file
 from trimetric.training.config import TrainingConfig
-from trimetric.training.drawn_tasks import Columns, DrawnTask, train_task
 
 ActorMethod = Literal["awr", "ddpg"]
 
