@@ -1,0 +1,83 @@
+"""The runs: a world, a head, an objective, a budget and a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reproduction.experiments.rl.heads import HEADS
+from reproduction.frame.experiment import Scale
+
+POINTMAZES = ("medium-navigate", "large-navigate", "giant-navigate", "medium-stitch", "large-stitch", "giant-stitch")
+TELEPORTS = ("teleport-navigate", "teleport-stitch")
+DIRECTED = "directed"
+MAIN = "MRN grouped"
+OBJECTIVE_NAMES = ("sqrt", "log", "linear", "softplus", "TD", "contrastive", "TMD", "MQE", "Eikonal")
+NONE = "none"
+"""the head and the objective of baselines, which learn no distance"""
+STEPS = {DIRECTED: 3000, "medium": 4000, "large": 5000, "giant": 8000, "teleport": 5000}
+"""gradient steps in each world"""
+BATCH, EPISODES = 512, 50
+QUICK_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run; its hash identifies it in the ledger."""
+
+    world: str
+    """a data set of pointmaze, or "directed\""""
+    head: str
+    """one of `HEADS`, or "none" for the baselines"""
+    objective: str
+    """one of `objectives.OBJECTIVES`, or "none\""""
+    steps: int
+    """gradient steps of the distance; a baseline has none"""
+    batch: int
+    episodes: int
+    """for each task"""
+    seed: int
+    """of the data, the weights, and the episodes"""
+
+
+def cells_of(scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
+    """List the runs, the most informative first.
+
+    Args:
+        scale: "quick" trains for seconds; the others are the same.
+        seeds: replaces 0, 1 and 2.
+    """
+    seeds = seeds or ((0,) if scale == "quick" else (0, 1, 2))
+    return list(dict.fromkeys(_ordered(seeds, quick=scale == "quick")))
+
+
+def _ordered(seeds: tuple[int, ...], *, quick: bool) -> Iterator[Cell]:
+    def cell(world: str, seed: int, head: str = MAIN, objective: str = "sqrt") -> Cell:
+        episodes = 2 if quick else EPISODES
+        steps, batch = (QUICK_STEPS, 64) if quick else (STEPS[world.split("-")[0]], BATCH)
+        if head == NONE:
+            return Cell(world, NONE, NONE, QUICK_STEPS if quick else 0, 0, episodes, seed)
+        return Cell(world, head, objective, steps, batch, episodes, seed)
+
+    first, *later = seeds
+    yield cell(DIRECTED, first)
+    for world in POINTMAZES:
+        yield cell(world, first)
+    for head in (*HEADS, NONE):
+        yield cell(DIRECTED, first, head)
+    for world in POINTMAZES:
+        yield cell(world, first, NONE)
+    for objective in OBJECTIVE_NAMES:
+        yield cell(DIRECTED, first, objective=objective)
+    for seed in later:
+        for world in POINTMAZES:
+            yield cell(world, seed)
+        for head in HEADS:
+            yield cell(DIRECTED, seed, head)
+    for seed in seeds:
+        for head in HEADS:
+            yield cell("medium-navigate", seed, head)
+    for world in TELEPORTS:
+        yield cell(world, first, NONE)
+        for objective in OBJECTIVE_NAMES:
+            yield cell(world, first, objective=objective)
