@@ -5,11 +5,18 @@ from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
 
 from trimetric._support.moved import renamed as _renamed
+from trimetric.rl.evaluation import Along as Along
+from trimetric.rl.evaluation import Diagnosis as Diagnosis
 from trimetric.rl.evaluation import Evaluation as Evaluation
+from trimetric.rl.evaluation import Failures as Failures
 from trimetric.rl.evaluation import Mean as Mean
+from trimetric.rl.evaluation import StepRatio as StepRatio
+from trimetric.rl.evaluation import classify_failures as classify_failures
 from trimetric.rl.evaluation import comparison_table as comparison_table
+from trimetric.rl.evaluation import diagnose as diagnose
 from trimetric.rl.evaluation import evaluate as evaluate
 from trimetric.rl.evaluation import mean_over_seeds as mean_over_seeds
+from trimetric.rl.evaluation import save_value_fields as save_value_fields
 from trimetric.rl.learning import GridEncoder as GridEncoder
 from trimetric.rl.learning import LearnedDistance as LearnedDistance
 from trimetric.rl.learning import LearnedGoals as LearnedGoals
