@@ -39,8 +39,8 @@ class ActionInvariant(Objective):
       choice.
 
     It assumes logged actions, and that all of them are tried in places like these: an action that was never taken is
-    moved by $\psi$ as its network generalizes.  The contrastive term keeps pulling to the behavior, the more the
-    smaller $\zeta$ is.
+    moved by $\psi$ as its network generalizes.  The contrastive term keeps pulling to the behavior: a way that the log
+    seldom takes stays farther than it is, at any $\zeta$ that was tried.
 
     Args:
         discount: $\gamma$, of a step.

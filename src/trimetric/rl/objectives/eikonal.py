@@ -19,6 +19,7 @@ from trimetric.rl.trajectories.trajectories import Trajectories
 
 MEASURED = 20_000
 QUANTILE = 0.99
+TINY = 1e-12
 
 
 class EikonalExtras(Multiplier):
@@ -100,20 +101,20 @@ class Eikonal(Objective):
 
     def loss(self, batch: Batch, extras: Extras) -> Tensor:
         assert isinstance(extras, EikonalExtras)
-        rows = batch.rows["here"]
+        rows, goals = batch.rows["here"], batch.rows["goal"]
         seen = batch.log.observations(rows).requires_grad_()
         points = batch.model.embed(seen)
-        (far,) = batch.distances(
-            torch.cat([points, points.detach()]), (torch.arange(len(rows)), len(rows) + batch.rows["goal"])
-        )
-        # Only the state moves; the goal is a constant of this derivative, but not of the loss.
-        (slope,) = torch.autograd.grad(far.sum(), seen, create_graph=True)
-        slope = slope.flatten(1)
+        # At its goal a distance has a kink, and no slope.
+        apart = (seen.detach() != seen.detach()[goals.to(seen.device)]).flatten(1).any(dim=1).cpu().nonzero().squeeze(1)
+        # Only the state moves: the goal is a constant of the slope, though not of the push.
+        table = torch.cat([points, points.detach()])
+        far, near = batch.distances(table, (apart, goals[apart]), (apart, len(rows) + goals[apart]))
+        (slope,) = torch.autograd.grad(near.sum(), seen, create_graph=True)
+        slope = slope.flatten(1)[apart.to(slope.device)]
         if self.moves == "box":
             steepness = (slope.abs() * extras.speeds).sum(dim=1)
         else:
-            steepness = torch.linalg.vector_norm(slope, dim=1) * extras.speeds
-        (whole,) = batch.distances(points, (torch.arange(len(rows)), batch.rows["goal"]))
+            steepness = (slope.square().sum(dim=1) + TINY).sqrt() * extras.speeds
         over = (steepness - 1).relu().square().mean()
         reach = None if self.reach is None else self.reach / batch.unit
-        return push_apart(whole / batch.unit, self.push, reach) + extras.constrain(over, self.tolerance)
+        return push_apart(far / batch.unit, self.push, reach) + extras.constrain(over, self.tolerance)
