@@ -9,15 +9,18 @@ from reproduction.experiments.rl.heads import HEADS
 from reproduction.frame.experiment import Scale
 
 POINTMAZES = ("medium-navigate", "large-navigate", "giant-navigate", "medium-stitch", "large-stitch", "giant-stitch")
+MEDIUM_AND_LARGE = ("medium-navigate", "large-navigate", "medium-stitch", "large-stitch")
 TELEPORTS = ("teleport-navigate", "teleport-stitch")
 DIRECTED = "directed"
 MAIN = "MRN grouped"
 OBJECTIVE_NAMES = ("sqrt", "log", "linear", "softplus", "TD", "contrastive", "TMD", "MQE", "Eikonal")
 NONE = "none"
 """the head and the objective of baselines, which learn no distance"""
-STEPS = {DIRECTED: 3000, "medium": 4000, "large": 5000, "giant": 8000, "teleport": 5000}
+STEPS = {DIRECTED: 3000, "medium": 3000, "large": 4000, "giant": 8000, "teleport": 4000}
 """gradient steps in each world"""
-BATCH, EPISODES = 512, 50
+BATCH = 256
+EPISODES, FEW_EPISODES = 50, 10
+"""for each task; few in the directed world, which has twice as many tasks, and for baselines"""
 QUICK_STEPS = 50
 
 
@@ -53,27 +56,31 @@ def cells_of(scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
 
 def _ordered(seeds: tuple[int, ...], *, quick: bool) -> Iterator[Cell]:
     def cell(world: str, seed: int, head: str = MAIN, objective: str = "sqrt") -> Cell:
-        episodes = 2 if quick else EPISODES
+        episodes = 2 if quick else FEW_EPISODES if head == NONE or world == DIRECTED else EPISODES
         steps, batch = (QUICK_STEPS, 64) if quick else (STEPS[world.split("-")[0]], BATCH)
         if head == NONE:
             return Cell(world, NONE, NONE, QUICK_STEPS if quick else 0, 0, episodes, seed)
         return Cell(world, head, objective, steps, batch, episodes, seed)
 
     first, *later = seeds
-    yield cell(DIRECTED, first)
+    for world in MEDIUM_AND_LARGE:
+        yield cell(world, first)
+    for head in (MAIN, "Euclidean", "MLP", "IQE", NONE):
+        yield cell(DIRECTED, first, head)
     for world in POINTMAZES:
         yield cell(world, first)
-    for head in (*HEADS, NONE):
+    for head in HEADS:
         yield cell(DIRECTED, first, head)
     for world in POINTMAZES:
         yield cell(world, first, NONE)
+    for seed in later:
+        for head in HEADS:
+            yield cell(DIRECTED, seed, head)
     for objective in OBJECTIVE_NAMES:
         yield cell(DIRECTED, first, objective=objective)
     for seed in later:
         for world in POINTMAZES:
             yield cell(world, seed)
-        for head in HEADS:
-            yield cell(DIRECTED, seed, head)
     for seed in seeds:
         for head in HEADS:
             yield cell("medium-navigate", seed, head)

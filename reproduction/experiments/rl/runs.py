@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import torch
 from torch import nn
@@ -20,9 +21,10 @@ from trimetric import rl
 
 WAVES = 4
 WAYPOINT_HORIZON, GRAPH_HORIZON, LOCAL_HORIZON = 30, 20, 20
-WAYPOINTS = 1000
-ACTOR_STEPS = 3000
-QUICK = 10
+WAYPOINTS = 500
+LOCAL_STEPS = 1500
+ACTOR_STEPS, ACTOR_BATCH = 3000, 256
+QUICK = 5
 """runs with fewer episodes are only tried"""
 
 
@@ -69,6 +71,7 @@ def run_cell(cell: Cell) -> list[Result]:
     return [*results, *(Result(f"seconds {name}", value, cell.steps) for name, value in clock.seconds.items())]
 
 
+@cache
 def data_of(name: str, seed: int, *, quick: bool) -> tuple[rl.TaskWorld, rl.Trajectories, rl.Trajectories]:
     """Make a world and its data.
 
@@ -82,6 +85,14 @@ def data_of(name: str, seed: int, *, quick: bool) -> tuple[rl.TaskWorld, rl.Traj
         return world, *rl.directed_trajectories(world, seed=seed, episodes=50 if quick else 500)
     logs = rl.pointmaze_trajectories(name, seed=seed, episodes=50 if quick else None)  # type: ignore[arg-type]
     return rl.PointMaze(name.split("-")[0]), *logs  # type: ignore[arg-type]
+
+
+@cache
+def local_policy(name: str, seed: int, *, quick: bool) -> rl.LocalPolicy:
+    """Learn how to get to near places; the same for all distances."""
+    _, train, _ = data_of(name, seed, quick=quick)
+    steps = 50 if quick else LOCAL_STEPS
+    return rl.learn_local_policy(train, horizon=LOCAL_HORIZON, steps=steps, seed=seed, progress="silent")
 
 
 def learned(cell: Cell, train: rl.Trajectories) -> tm.Siamese:
@@ -114,9 +125,8 @@ def policies(
     cell: Cell, model: tm.Siamese, train: rl.Trajectories, clock: Clock, *, quick: bool
 ) -> Iterator[tuple[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]]]:
     """The planners on a distance, the actor distilled from the search, and for the baselines a clone of the log."""
-    steps = 50 if quick else 3000
     with clock.part("local"):
-        local = rl.learn_local_policy(train, horizon=LOCAL_HORIZON, steps=steps, seed=cell.seed, progress="silent")
+        local = local_policy(cell.world, cell.seed, quick=quick)
     states = 100 if quick else WAYPOINTS
     with clock.part("planners"):
         waypoints = rl.WaypointPolicy.from_log(
@@ -129,11 +139,15 @@ def policies(
         yield "graph", graph
     if cell.world != DIRECTED:
         with clock.part("actor"):
-            actor = rl.distil_policy(graph, train, steps=actor_steps, seed=cell.seed, progress="silent")
+            actor = rl.distil_policy(
+                graph, train, steps=actor_steps, batch_size=ACTOR_BATCH, seed=cell.seed, progress="silent"
+            )
         yield "actor", actor
     if cell.head == NONE:
         with clock.part("clone"):
-            clone = rl.clone_behavior(train, steps=actor_steps, seed=cell.seed, progress="silent")
+            clone = rl.clone_behavior(
+                train, steps=actor_steps, batch_size=ACTOR_BATCH, seed=cell.seed, progress="silent"
+            )
         yield "clone", clone
 
 
