@@ -43,7 +43,10 @@ HEADS: dict[str, Callable[[], tm.Norm | tm.Distance]] = {
     "DN 3x128, concave": lambda: tm.NeuralMetric(tm.DeepNorm(DIM, widths=(128,) * 3)),
     "recommended": lambda: tm.recommended(DIM, symmetric=False),
     "tolls, WN 32x32": lambda: tm.TollMetric(tm.WideNorm(DIM - 2, components=32, width=32)),
-    "Randers (no fused pass)": lambda: tm.RandersMetric(DIM),
+    "Mahalanobis (no fused pass)": lambda: tm.Mahalanobis(DIM),
+    "PQE (no fused pass)": lambda: tm.PoissonQuasimetric(DIM),
+    "Randers (compiled)": lambda: tm.RandersMetric(DIM),
+    "MLP of both ends (compiled)": lambda: tm.MLPDistance(DIM),
 }
 
 

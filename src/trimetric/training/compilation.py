@@ -10,20 +10,30 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from trimetric.distances import IntervalQuasimetric, ObjectDistance, Siamese
+from trimetric.distances import (
+    ConvexNetwork,
+    Distance,
+    IntervalQuasimetric,
+    MLPDistance,
+    ObjectDistance,
+    RandersMetric,
+    Siamese,
+)
 from trimetric.kernels.rows import fused as fused_passes
 from trimetric.kernels.rows.layers import is_relu_network
 from trimetric.models.encoders import MLP
 
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
+FASTER_COMPILED = (MLPDistance, ConvexNetwork, RandersMetric)
+"""heads, and parts of heads, whose steps are faster on a CPU when they are compiled, encoder included"""
 
 
 def compile_where_it_pays(model: ObjectDistance, *, fused: bool) -> tuple[ObjectDistance, Wrapper | None]:
     """Decide which parts of a model are compiled, so that compiled training is never slower than the plain one.
 
-    On a CPU the fused passes of many heads and of networks of linear layers with relu are faster than compiled code
-    (`python -m benchmarks step`); only an encoder that has none is compiled below such a head.  The running maximum of
-    an `IntervalQuasimetric` is slower when compiled for a CPU.
+    On a CPU, compiling a step pays for the heads of `FASTER_COMPILED` and costs time for all others of this package:
+    the fused passes of heads and of encoders are faster than compiled code, and a compiled function takes longer to
+    call (`python -m benchmarks step`).  Encoders and heads of somebody else are compiled.
 
     Args:
         model: what is trained.
@@ -35,9 +45,9 @@ def compile_where_it_pays(model: ObjectDistance, *, fused: bool) -> tuple[Object
     """
     first = next(iter(model.parameters()), None)
     like = torch.empty(0) if first is None else first
-    if fused and fused_passes.available(like) and model.head.has_fused_rows and model.factors_through_points:
-        if not isinstance(model, Siamese) or _has_fused_pass(model.encoder):
-            _warn("the fused passes of this encoder and head are faster on a CPU than compiled code")
+    if fused and fused_passes.available(like) and model.factors_through_points and not _gains(model.head):
+        if not isinstance(model, Siamese) or _is_fast(model.encoder):
+            _warn("this encoder and head are faster on a CPU than compiled code")
             return model, None
         return _with_compiled_encoder(model), None
     if like.device.type == "cpu" and any(isinstance(module, IntervalQuasimetric) for module in model.modules()):
@@ -46,8 +56,14 @@ def compile_where_it_pays(model: ObjectDistance, *, fused: bool) -> tuple[Object
     return model, CompiledOrEager
 
 
-def _has_fused_pass(encoder: nn.Module) -> bool:
-    return isinstance(encoder, nn.Embedding) or is_relu_network(encoder.layers if isinstance(encoder, MLP) else encoder)
+def _gains(head: Distance) -> bool:
+    """Whether a step with this head is faster when all of it is compiled."""
+    parts = [module for module in head.modules() if not type(module).__module__.startswith("torch.")]
+    return any(isinstance(p, FASTER_COMPILED) or not type(p).__module__.startswith("trimetric.") for p in parts)
+
+
+def _is_fast(encoder: nn.Module) -> bool:
+    return isinstance(encoder, (nn.Embedding, MLP)) or is_relu_network(encoder)
 
 
 def _with_compiled_encoder(model: Siamese) -> Siamese:
