@@ -25,6 +25,7 @@ PACKAGES = {
     "trimetric.integrations.sklearn": "sklearn",
     "trimetric.integrations.pytorch_metric_learning": "pytorch_metric_learning",
     "trimetric.integrations.torchqmet": None,
+    "trimetric.integrations.jax": "jax",
 }
 """The packages that export public names, and the optional library that each needs."""
 

@@ -23,6 +23,7 @@ PACKAGES = (
     "trimetric.integrations.sklearn",
     "trimetric.integrations.pytorch_metric_learning",
     "trimetric.integrations.torchqmet",
+    "trimetric.integrations.jax",
 )
 GROUPS = {
     "trimetric": {
@@ -58,6 +59,7 @@ TITLES = {
     "trimetric.integrations.sklearn": "scikit-learn",
     "trimetric.integrations.pytorch_metric_learning": "pytorch-metric-learning",
     "trimetric.integrations.torchqmet": "torchqmet",
+    "trimetric.integrations.jax": "JAX",
 }
 
 

@@ -7,7 +7,9 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Literal
 
-Extra = Literal["solvers", "tables", "sklearn", "metric-learning", "onnx", "graphs", "values", "rl", "cluster", "serve"]
+Extra = Literal[
+    "solvers", "tables", "sklearn", "metric-learning", "onnx", "jax", "graphs", "values", "rl", "cluster", "serve"
+]
 
 
 class MissingExtraError(ImportError):

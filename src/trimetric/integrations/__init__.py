@@ -2,4 +2,6 @@
 
 import lazy_loader as _lazy
 
-__getattr__, __dir__, __all__ = _lazy.attach(__name__, submodules=["pytorch_metric_learning", "sklearn", "torchqmet"])
+__getattr__, __dir__, __all__ = _lazy.attach(
+    __name__, submodules=["jax", "pytorch_metric_learning", "sklearn", "torchqmet"]
+)
