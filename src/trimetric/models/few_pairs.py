@@ -213,15 +213,16 @@ def _in_torch(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[[np.ndar
     return lambda x, y: function(torch.from_numpy(x), torch.from_numpy(y)).numpy()
 
 
+def _linear_differences(linear: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    return lambda x, y: (y - x) @ linear
+
+
 def _components(fused: FusedPairs, head: Distance) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     if fused.loses_digits:  # a linear map of points less a center: with x as the center, of their differences
         matrices = [tensor for tensor in (*head.parameters(), *head.buffers()) if tensor.ndim > 1]
         dtype = matrices[0].dtype if matrices else torch.float32
         linear = fused.project(torch.eye(head.dim, dtype=dtype), torch.zeros((), dtype=dtype)).numpy().copy()
-
-        def differences(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-            return (y - x) @ linear
-
+        differences = _linear_differences(linear)
     else:
         differences = _in_torch(lambda x, y: fused.project(y, None) - fused.project(x, None))
 
