@@ -87,6 +87,11 @@ MODES: dict[str, dict[str, list[str]]] = {
         "map": ["--map", "rooms.txt", *WALK, "--steps", "200"],
         "env": ["--env", "MountainCar-v0", *WALK, "--steps", "200", "--bins", "30"],
     },
+    "rl evaluate": {
+        "world": ["walker.safetensors", "--world", "directed", "--episodes", "2", "--max-steps", "40"],
+        "env": ["mover.safetensors", "--env", "trimetric/Maze-v0", "--episodes", "30", "--max-steps", "40"],
+    },
+    "rl diagnose": {"": ["walker_model.safetensors", "episodes.npz", "--samples", "100"]},
     "values plan": {"": ["walks.safetensors", "log.npz", "--pairs", "20", "--max-steps", "3"]},
 }
 # A value for each option that differs from its default and from that of the modes; no words for a flag.
@@ -109,6 +114,7 @@ VALUES: dict[str, str] = {
     "--drop-unreachable": "",
     "--edges": "",
     "--env": "MountainCar-v0",
+    "--episodes": "3",
     "--epochs": "1",
     "--feature-columns": "y",
     "--features": "others.csv",
@@ -165,6 +171,7 @@ VALUES: dict[str, str] = {
     "--restart": "",
     "--reverse": "",
     "--sample": "40",
+    "--samples": "40",
     "--schedule": "step",
     "--seed": "1",
     "--steps": "100",
@@ -172,6 +179,7 @@ VALUES: dict[str, str] = {
     "--to": "d",
     "--to-column": "end",
     "--to-file": "ids.csv",
+    "--train": "learned_from.npz",
     "--trees": "3",
     "--tolerance": "0.5",
     "--truth": "pairs.csv",
@@ -180,6 +188,7 @@ VALUES: dict[str, str] = {
     "--waves": "1",
     "--weight": "time",
     "--workers": "3",
+    "--world": "mountain-car",
     "--weight-decay": "0.5",
     "--widths": "5",
 }
@@ -193,7 +202,11 @@ OUTPUTS = {
     "repair": "out/y.csv",
 }
 # Options that mean something else in a command than in others.
-OWN_VALUES = {("matrix", "--to"): "more_stops.csv", ("matrix", "--weight"): "length"}
+OWN_VALUES = {
+    ("matrix", "--to"): "more_stops.csv",
+    ("matrix", "--weight"): "length",
+    ("rl evaluate", "--env"): "trimetric/FourRoom-v0",
+}
 WEIGHTS = {"serve": "length"}
 METHODS = {"repair": "dykstra", "values fit": "td"}
 # Options that matter for some inputs only are tried on these.
@@ -230,6 +243,7 @@ NEVER_DONE = {
     "--check": "without it the service answers until it is stopped",
     "--device": "there is one device here",
     "--dask": "there is no cluster here",
+    "--world": "no policy fits two of the worlds that need no MuJoCo",
 }
 
 
@@ -298,3 +312,15 @@ def write_inputs() -> None:
     Path("rooms.txt").write_text("#########\n#   >   #\n#   #   #\n#   <   #\n#########\n")
     walk = ["values", "fit", "--map", "rooms.txt", *WALK, "--steps", "300", "--dataset", "log.npz", "--quiet"]
     assert main(["walks.safetensors" if word == OUT[1] else word for word in walk]) == 0
+    write_episodes()
+
+
+def write_episodes() -> None:
+    """Logs, policies and a model for the commands `rl`."""
+    for file, seed in {"episodes.npz": 0, "learned_from.npz": 1}.items():
+        tm.rl.directed_trajectories(seed=seed, episodes=3)[0].write(file)
+    torch.manual_seed(0)
+    tm.rl.save_policy(tm.rl.ActorPolicy(features=2, actions=2, low=[-1.0, -1.0], high=[1.0, 1.0]), "walker.safetensors")
+    torch.manual_seed(0)
+    tm.rl.save_policy(tm.rl.ActorPolicy(features=2, actions=4, discrete=True), "mover.safetensors")
+    tm.Model(tm.Siamese(tm.MLP(2, 4), tm.Euclidean(4))).save("walker_model.safetensors")

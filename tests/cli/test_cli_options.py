@@ -43,6 +43,9 @@ def options(command: str) -> list[str]:
     return [option for _, option in options_of(getattr(module, command.title().replace(" ", "")))]
 
 
+PRINTING = ("predict", "audit", "info", "serve", "values plan", "rl evaluate", "rl diagnose")
+"""Commands whose result is what they print."""
+
 CASES = [(command, option) for command in COMMANDS for option in options(command)]
 
 
@@ -155,7 +158,7 @@ def test_an_option_changes_the_result_or_is_refused(
             assert re.search(rf"(?<![\w-]){option}(?![\w-])", got.err), f"refused for another reason: {told}"
         if got.code == 2 == known[key].code:
             assert got.err.startswith(f"error: {option}: expected"), told
-        printed = option in ("--quiet", "--json") or command in ("predict", "audit", "info", "serve", "values plan")
+        printed = option in ("--quiet", "--json") or command in PRINTING
         assert got.code == 2 or not got.same(known[key], printed=printed), f"no effect: {told}"
         done |= got.code != 2
     assert done or option in NEVER_DONE, f"{command} {option} was refused in every mode"

@@ -62,6 +62,10 @@ MISSING = {
     "repair": ("repair", "MISSING.csv", "-o", "x.npy"),
     "values fit": ("values", "fit", "--dataset", "MISSING.npz", "-o", "x.safetensors"),
     "values fit of a map": ("values", "fit", "--map", "MISSING.txt", "-o", "x.safetensors"),
+    "rl evaluate": ("rl", "evaluate", "MISSING.safetensors", "--world", "directed"),
+    "rl diagnose": ("rl", "diagnose", "MISSING.safetensors", "there.csv"),
+    "rl diagnose of a log": ("rl", "diagnose", "model.safetensors", "MISSING.npz"),
+    "rl diagnose with a log": ("rl", "diagnose", "model.safetensors", "there.csv", "--train", "MISSING.npz"),
     "values plan": ("values", "plan", "MISSING.safetensors", "there.csv"),
     "values plan of transitions": ("values", "plan", "model.safetensors", "MISSING.npz"),
 }
