@@ -20,7 +20,7 @@ STEPS = {DIRECTED: 3000, "medium": 3000, "large": 4000, "giant": 8000, "teleport
 """gradient steps in each world"""
 BATCH = 256
 EPISODES, FEW_EPISODES = 50, 10
-"""for each task; few in the directed world, which has twice as many tasks, and for baselines"""
+"""for each task; few for planners, in the directed world, which has twice as many tasks, and for baselines"""
 QUICK_STEPS = 50
 
 
@@ -38,7 +38,9 @@ class Cell:
     """gradient steps of the distance; a baseline has none"""
     batch: int
     episodes: int
-    """for each task"""
+    """of the actor and the clone, for each task"""
+    planner_episodes: int
+    """of the planners, which take ten times as long"""
     seed: int
     """of the data, the weights, and the episodes"""
 
@@ -56,11 +58,12 @@ def cells_of(scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
 
 def _ordered(seeds: tuple[int, ...], *, quick: bool) -> Iterator[Cell]:
     def cell(world: str, seed: int, head: str = MAIN, objective: str = "sqrt") -> Cell:
-        episodes = 2 if quick else FEW_EPISODES if head == NONE or world == DIRECTED else EPISODES
+        few = 2 if quick else FEW_EPISODES
+        episodes = few if quick or head == NONE or world == DIRECTED else EPISODES
         steps, batch = (QUICK_STEPS, 64) if quick else (STEPS[world.split("-")[0]], BATCH)
         if head == NONE:
-            return Cell(world, NONE, NONE, QUICK_STEPS if quick else 0, 0, episodes, seed)
-        return Cell(world, head, objective, steps, batch, episodes, seed)
+            return Cell(world, NONE, NONE, QUICK_STEPS if quick else 0, 0, episodes, few, seed)
+        return Cell(world, head, objective, steps, batch, episodes, few, seed)
 
     first, *later = seeds
     for world in MEDIUM_AND_LARGE:

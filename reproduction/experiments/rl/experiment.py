@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from reproduction.experiments.rl.cells import Cell, cells_of
-from reproduction.experiments.rl.runs import run_cell
+from reproduction.experiments.rl.findings import directed_finding, objectives_finding, pointmaze_finding
+from reproduction.experiments.rl.tables import directed_table, heads_table, objectives_table, pointmaze_table
 from reproduction.frame.experiment import Experiment, Result, Scale
+from reproduction.frame.figures import Figure
+from reproduction.frame.findings import Finding
 from reproduction.frame.rows import Row
 from reproduction.frame.tables import Table
 
@@ -18,7 +23,22 @@ class Reinforcement(Experiment[Cell]):
         return cells_of(scale, seeds)
 
     def run(self, cell: Cell) -> list[Result]:
+        from reproduction.experiments.rl.runs import run_cell  # needs MuJoCo, which tables do without
+
         return run_cell(cell)
 
-    def tables(self, rows: list[Row]) -> list[Table]:  # noqa: ARG002
-        return []
+    def tables(self, rows: list[Row]) -> list[Table]:
+        return [pointmaze_table(rows), directed_table(rows), heads_table(rows), objectives_table(rows)]
+
+    def figures(self, rows: list[Row]) -> list[Figure]:
+        from reproduction.experiments.rl.plots import figures_of
+
+        return figures_of(rows)
+
+    def findings(self, rows: list[Row]) -> Mapping[str, Finding]:
+        found = {
+            "table_rl_pointmaze": pointmaze_finding(rows),
+            "table_rl_directed": directed_finding(rows),
+            "table_rl_objectives": objectives_finding(rows),
+        }
+        return {label: finding for label, finding in found.items() if finding is not None}

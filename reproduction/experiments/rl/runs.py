@@ -24,6 +24,7 @@ WAYPOINT_HORIZON, GRAPH_HORIZON, LOCAL_HORIZON = 30, 20, 20
 WAYPOINTS = 500
 LOCAL_STEPS = 1500
 ACTOR_STEPS, ACTOR_BATCH = 3000, 256
+PLANNERS = ("waypoints", "graph")
 QUICK = 5
 """runs with fewer episodes are only tried"""
 
@@ -61,7 +62,8 @@ def run_cell(cell: Cell) -> list[Result]:
         results.append(Result("field", field_of(model, world), cell.steps))
     for name, policy in policies(cell, model, train, clock, quick=quick):
         with clock.part("episodes"):
-            found = rl.evaluate(world, policy, episodes=cell.episodes, seed=1000 + cell.seed, record=drawn)
+            episodes = cell.planner_episodes if name in PLANNERS else cell.episodes
+            found = rl.evaluate(world, policy, episodes=episodes, seed=1000 + cell.seed, record=drawn)
             if drawn:
                 results.append(Result(f"{name} walks", walks_of(found), cell.steps))
         values = {"success": found.success, "steps": found.mean_steps, "spl": found.spl}
