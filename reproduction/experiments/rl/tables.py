@@ -77,9 +77,9 @@ def pointmaze_table(rows: list[Row]) -> Table:
         cells=cells,
         corner="data",
         note=(
-            "Five tasks with 50 episodes each (planners, baselines: 10), grouped MRN, the constrained objective with roots. "
-            "Compare actors with actors: `actor`, `actor of it` and `clone` are networks from observation and goal to "
-            "action, as the published ones are; ours is distilled from a graph search over the learned distance. "
+            "Five tasks with 50 episodes each (planners, baselines: 10), grouped MRN, the constrained objective with "
+            "roots. Compare actors with actors: `actor`, `actor of it` and `clone` are networks from observation and "
+            "goal to action, as the published ones are; ours is distilled from a graph search over the distance. "
             "`waypoints` plans with the learned distance alone; `graph` searches and needs near distances. Nothing "
             "is learned in the Euclidean columns but how to walk to near places. The data follow OGBench's recipe, but "
             "are not its files. CPU minutes: everything until the actor is there, on a shared core."

@@ -40,7 +40,8 @@ class RlEvaluate:
     policy: Annotated[Positional[Path], arg(metavar="POLICY")]
     """a policy file"""
     world: Annotated[WorldName | None, unless_given("NAME")] = None
-    """a world of this library: directed, mountain-car, pendulum, or pointmaze-medium, -large, -giant and -teleport"""
+    """a world of this library: directed, mountain-car, pendulum, pointmaze-medium, pointmaze-large, pointmaze-giant or
+    pointmaze-teleport"""
     env: Annotated[str | None, unless_given("ID")] = None
     """a Gymnasium environment with goals, instead"""
     episodes: int = 50
