@@ -29,7 +29,7 @@ def test_nearest_neighbors_go_from_query_to_object(
     backwards = np.argsort(fitted.pairwise(points, queries).T, axis=1)[:, :3]
     assert not np.array_equal(expected, backwards)
     for floats in (1 << 24, 7 * len(points)):  # in one block, and in several
-        monkeypatch.setattr("trimetric.integrations.sklearn.pair_estimator.NEIGHBOR_FLOATS", floats)
+        monkeypatch.setattr("trimetric.integrations.sklearn.learned_distance.NEIGHBOR_FLOATS", floats)
         distances, indices = fitted.nearest_neighbors(points, queries, n_neighbors=3)
         np.testing.assert_array_equal(indices, expected)
         np.testing.assert_allclose(
