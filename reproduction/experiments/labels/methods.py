@@ -17,12 +17,12 @@ from trimetric.integrations.sklearn import MetricLearner
 Distances = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[Any]]
 """from each query to each labeled object"""
 
-STEPS = 200
+STEPS = 120
 BATCH_SIZE = 128
 HEADS: dict[str, dict[str, Any]] = {
     "Euclidean Siamese": {"head": "euclidean"},
     "wide, symmetric": {"head": "wide", "symmetric": True},
-    "wide": {"head": "wide"},
+    "interval": {"head": "interval"},
 }
 OURS = {
     f"{loss}, {'MLP' if widths else 'linear'}": {"loss": loss, "encoder_widths": widths}
@@ -47,7 +47,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         for rounds in (30, 100)
     },
     "ITML": {
-        f"prior {prior}, gamma {gamma}": {"prior": prior, "gamma": gamma}
+        f"prior {prior}, gamma {gamma}": {"prior": prior, "gamma": gamma, "max_iter": 50}
         for prior in ("identity", "covariance")
         for gamma in (0.1, 1.0)
     },

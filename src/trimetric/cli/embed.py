@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 
 from trimetric.cli.effects import Effects, Only
 from trimetric.cli.general import Computing, keep_inputs, output_file, unless_given
-from trimetric.files.errors import check_inputs
+from trimetric.files.errors import InputError, check_inputs
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,8 +25,12 @@ class Embed:
 
       trimetric embed model.safetensors -o points.csv
       trimetric embed model.safetensors --features new.csv -o points.parquet
+      trimetric embed model.safetensors -o points.csv --picture points.png
 
     A table has the columns id, x0, x1, ...; an .npz file has the arrays ids and points.
+
+    The picture shows the two principal axes of the points.  It shows points, not distances: by a head other than
+    euclidean, what looks far apart may be near, and the way there may differ from the way back.
     """
 
     model: Annotated[Positional[Path], arg(metavar="MODEL")]
@@ -37,6 +41,8 @@ class Embed:
     """features of other objects, to use instead of those that the model knows"""
     id_column: str = "id"
     """column of the ids in the file of features"""
+    picture: Annotated[Path | None, unless_given("FILE")] = None
+    """a .png, .svg or .pdf of the points; up to 40 objects are named in it"""
     general: Computing = field(default_factory=Computing)
 
     effects: ClassVar[Effects] = {"id_column": Only("with --features", lambda options: options.features)}
@@ -44,6 +50,9 @@ class Embed:
     def run(self) -> int:
         output = output_file("--output", self.output, ".csv", ".tsv", ".parquet", ".npz")
         keep_inputs("--output", output, self.model, self.features)
+        if self.picture is not None:
+            output_file("--picture", self.picture, ".png", ".svg", ".pdf")
+            keep_inputs("--picture", self.picture, self.model, self.features, output)
         check_inputs(self.model, self.features)
 
         from trimetric.cli.queries import model_of_objects
@@ -58,7 +67,16 @@ class Embed:
             header = ("id", *(f"x{i}" for i in range(points.shape[1])))
             write_rows(output, header, _blocks(ids, points), numbers=header[1:])
         self.general.say(f"{len(ids):,} points of {points.shape[1]} numbers written to {output}")
-        self.general.answer(written=str(output), rows=len(ids), dim=points.shape[1])
+        if self.picture is not None:
+            from trimetric.models import draw_points, save_figure
+
+            try:
+                save_figure(draw_points(points, names=ids), self.picture)
+            except ValueError as error:
+                raise InputError(f"--picture: {error}") from None
+            self.general.say(f"picture: {self.picture}")
+        drawn = {} if self.picture is None else {"picture": str(self.picture)}
+        self.general.answer(written=str(output), rows=len(ids), dim=points.shape[1], **drawn)
         return 0
 
 

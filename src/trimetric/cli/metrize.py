@@ -40,7 +40,7 @@ class Metrize:
     source: Annotated[Positional[Path], arg(metavar="MODEL_OR_TABLE")]
     """a model file (.safetensors), or a table of pairs (CSV, TSV, Parquet, NPZ)"""
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
-    """the model (.safetensors) or the table (.csv, .tsv) to write"""
+    """the model (.safetensors) or the table (.csv, .tsv, .parquet) to write"""
     floor: Annotated[float | None, unless_given("FLOAT")] = None
     """the smallest distance of different objects (default: chosen so that little is changed)"""
     symmetric: bool = False
@@ -76,7 +76,7 @@ class Metrize:
         return self.source.suffix.lower() == ".safetensors"
 
     def run(self) -> int:
-        endings = (".safetensors",) if self.of_a_model else (".csv", ".tsv")
+        endings = (".safetensors",) if self.of_a_model else (".csv", ".tsv", ".parquet")
         output = output_file("--output", self.output, *endings, beside=CHECKPOINTS)
         keep_inputs("--output", output, self.source, self.truth)
         if self.floor is not None and not 0 <= self.floor < float("inf"):
@@ -174,7 +174,7 @@ class Metrize:
             )
         rows = zip(table.ends.tolist(), result.distances.tolist(), scores.tolist(), strict=True)
         lines = ([table.names[a], table.names[b], f"{new:.7g}", f"{old:.7g}"] for (a, b), new, old in rows)
-        write_rows(output, (*table.columns, "distance", "given"), [lines])
+        write_rows(output, (*table.columns, "distance", "given"), [lines], numbers=("distance", "given"))
         remove_checkpoint(checkpoint)
         self.general.say(
             f"triangle defect: {result.audit.triangle_defect:.4g} on {result.audit.triples:,} triples of objects\n"

@@ -27,6 +27,7 @@ class Predict:
 
       trimetric predict model.safetensors --from A1 --to H8
       trimetric predict model.safetensors pairs.csv -o distances.csv
+      trimetric predict model.safetensors pairs.csv -o distances.parquet --picture errors.png
       trimetric predict model.safetensors --from A1 --nearest 5
       trimetric predict model.safetensors --features new.csv --all-pairs -o distances.csv
       trimetric predict city.safetensors --from-file addresses.csv --to-file hospitals.csv --nearest 1
@@ -78,12 +79,15 @@ class Predict:
     """largest distance from a place given by lon and lat to the map"""
     output: Annotated[Path | None, unless_given("FILE", aliases=("-o",))] = None
     """a .csv, .tsv or .parquet file (default: standard output)"""
+    picture: Annotated[Path | None, unless_given("FILE")] = None
+    """a .png, .svg or .pdf of predicted against given distances, where PAIRS have them"""
     general: Computing = field(default_factory=Computing)
 
     effects: ClassVar[Effects] = {
         "from_column": IN_A_FILE,
         "to_column": IN_A_FILE,
         "distance_column": IN_A_FILE,
+        "picture": IN_A_FILE,
         "id_column": Only(
             "with --features, --from-file or --to-file",
             lambda options: options.features or options.sources_file or options.targets_file,
@@ -104,6 +108,9 @@ class Predict:
         if self.output is not None:
             output_file("--output", self.output, ".csv", ".tsv", ".parquet")
             keep_inputs("--output", self.output, *read)
+        if self.picture is not None:
+            output_file("--picture", self.picture, ".png", ".svg", ".pdf")
+            keep_inputs("--picture", self.picture, *read, self.output)
         check_inputs(*read)
         from trimetric.cli.queries import columns, every_pair, model_of_objects, nearest
 
@@ -214,6 +221,8 @@ class Predict:
         pairs = match_names(pairs, list(model.ids or ()), str(self.model if self.features is None else self.features))
         predicted, blocks = listed_pairs(model, pairs)
         if pairs.distances is None:
+            if self.picture is not None:
+                raise no_effect("--picture", "with PAIRS that have distances")
             return self._write(model, ("from", "to", "distance"), blocks)
         given = pairs.distances
         errors = PairErrors.measure(predicted, given, mean=float(given.mean()))
@@ -223,7 +232,15 @@ class Predict:
             f"on {errors.pairs:,} given distances"
         )
         self.general.note("\n".join([summary, *errors.table()]))
-        return self._write(model, ("from", "to", "distance", "given"), blocks, errors=errors.to_dict())
+        if self.picture is not None:
+            from trimetric.models import draw_predictions, save_figure
+
+            unit = model.notes.get("unit")
+            save_figure(draw_predictions(predicted, given, unit=unit if isinstance(unit, str) else None), self.picture)
+            self.general.note(f"picture: {self.picture}")
+        drawn = {} if self.picture is None else {"picture": str(self.picture)}
+        header = ("from", "to", "distance", "given")
+        return self._write(model, header, blocks, errors=errors.to_dict(), **drawn)
 
     def _write(self, model: Model, header: tuple[str, ...], blocks: object, **more: object) -> int:
         from trimetric.files.writing import write_rows

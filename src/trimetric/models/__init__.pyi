@@ -10,3 +10,6 @@ from .heads import make_head as make_head
 from .heads import recommended as recommended
 from .model import Model as Model
 from .networks import make_network as make_network
+from .pictures import draw_points as draw_points
+from .pictures import draw_predictions as draw_predictions
+from .pictures import save_figure as save_figure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
@@ -13,11 +13,15 @@ from trimetric._support.optional import needing
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.integrations.sklearn.pair_arrays import PairsLike
 from trimetric.integrations.sklearn.pair_estimator import PairEstimator
+from trimetric.models.pictures import draw_predictions
 
 with needing("trimetric.integrations.sklearn", "sklearn"):
     from sklearn.base import RegressorMixin, TransformerMixin
     from sklearn.utils import Tags
     from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class DistanceRegressor(RegressorMixin, PairEstimator):
@@ -53,6 +57,15 @@ class DistanceRegressor(RegressorMixin, PairEstimator):
         """
         start, end = self._ends(X).unbind(1)
         return in_chunks(self.model_, start, end, size=PAIRS_AT_ONCE).cpu().numpy()
+
+    def plot_predictions(self, X: PairsLike, y: ArrayLike) -> Figure:  # noqa: N803
+        """Draw predicted against true distances; see `trimetric.models.draw_predictions`.
+
+        Args:
+            X: pairs, in any form that `fit` takes.
+            y: their true distances.
+        """
+        return draw_predictions(self.predict(X), y)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence, Sized
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+import trimetric
 from trimetric._audit.measure import Audit, audit
 from trimetric._support import checks
 from trimetric._support.optional import needing
@@ -19,10 +20,14 @@ from trimetric.distances.siamese import Siamese
 from trimetric.integrations.sklearn.metric_callable import Asymmetry, MetricCallable
 from trimetric.models.encoders import MLP
 from trimetric.models.model import Model
+from trimetric.models.pictures import draw_points
 
 with needing("trimetric.integrations.sklearn", "sklearn"):
     from sklearn.base import BaseEstimator
     from sklearn.utils.validation import check_array, check_is_fitted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # About the most numbers that a block of rows of the matrix of all pairs holds in nearest_neighbors.
 NEIGHBOR_FLOATS = 1 << 24
@@ -114,18 +119,48 @@ class LearnedDistance(BaseEstimator):
         check_is_fitted(self)
         return MetricCallable(self._distance, symmetric=self.model_.axioms.symmetric, asymmetry=asymmetry)
 
-    def to_model(self) -> Model:
-        """The trained network as a `trimetric.Model`, to save without a pickle or to export.
+    def to_model(self, objects: ArrayLike | None = None, ids: Sequence[str] | None = None) -> Model:
+        """The trained network as a `trimetric.Model`, to save without a pickle, to export, or for the command line.
 
         It reads features as they came, and standardizes them in float32: features whose offset is large beside their
         spread lose digits there, as they do not in this estimator.
+
+        With `objects` the model knows these by name, as one from `trimetric fit` does; without, `trimetric predict`
+        takes a file of features.
+
+        Args:
+            objects: what the model is to know, `(n, d)`.
+            ids: their names; "0", "1", ... by default.
         """
         check_is_fitted(self)
+        if objects is None and ids is not None:
+            raise ValueError(f"ids: expected None without objects, got {len(ids)} names")
         network = copy.deepcopy(self.model_)
         standardize = network.get_submodule("encoder.standardize")
         for name, value in (("mean", self.mean_), ("scale", self.scale_)):
             standardize.get_buffer(name).copy_(torch.as_tensor(value))
-        return Model(network)
+        notes: dict[str, object] = {"made_by": f"trimetric {trimetric.__version__}", "estimator": type(self).__name__}
+        columns = getattr(self, "feature_names_in_", ())
+        if len(columns) == len(self.mean_):
+            notes["feature_columns"] = [str(name) for name in columns]
+        if objects is None:
+            return Model(network, notes=notes)
+        rows = check_array(objects, dtype=np.float64, input_name="objects")  # type: ignore
+        if rows.shape[1] != len(self.mean_):
+            raise ValueError(f"objects: expected {len(self.mean_)} features, got shape {rows.shape}")
+        names = [str(i) for i in range(len(rows))] if ids is None else list(ids)
+        return Model(network, names, torch.as_tensor(rows, dtype=torch.float32), notes=notes)
+
+    @torch.no_grad()
+    def plot_embeddings(self, X: ArrayLike, groups: ArrayLike | None = None) -> Figure:  # noqa: N803
+        """Draw the embeddings of objects in the plane of their two principal axes; see `trimetric.models.draw_points`.
+
+        Args:
+            X: objects `(n, d)`.
+            groups: what to color each by, such as its class.
+        """
+        colors = None if groups is None else np.asarray(groups)
+        return draw_points(self.model_.embed(self._objects("X", X)), groups=colors)
 
     def audit(self, X: ArrayLike) -> Audit:  # noqa: N803
         """`trimetric.audit` of the learned distance.
