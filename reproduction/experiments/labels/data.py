@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,31 +14,43 @@ from sklearn.model_selection import train_test_split
 Labeled = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
+def _labeled(given: Any) -> Labeled:
+    """What scikit-learn gives for `return_X_y=True`, whose types its functions leave open."""
+    objects, classes = given
+    return np.asarray(objects, np.float64), np.asarray(classes, np.int64)
+
+
+def _parts(given: Labeled, size: float, seed: int) -> tuple[Labeled, Labeled]:
+    """Split objects in two, with equal shares of the classes; `size` is that of the second, a share or a number."""
+    one, other, of_one, of_other = train_test_split(*given, test_size=size, stratify=given[1], random_state=seed)
+    return _labeled((one, of_one)), _labeled((other, of_other))
+
+
 def generated() -> Labeled:
     """Four classes of two clusters each, in 6 of 20 features."""
-    return make_classification(
-        n_samples=600,
-        n_features=20,
-        n_informative=6,
-        n_redundant=4,
-        n_classes=4,
-        n_clusters_per_class=2,
-        class_sep=1.2,
-        random_state=0,
+    return _labeled(
+        make_classification(
+            n_samples=600,
+            n_features=20,
+            n_informative=6,
+            n_redundant=4,
+            n_classes=4,
+            n_clusters_per_class=2,
+            class_sep=1.2,
+            random_state=0,
+        )
     )
 
 
 def digits() -> Labeled:
     """600 of the 1,797 pictures, so that every method takes seconds."""
-    X, y = load_digits(return_X_y=True)  # noqa: N806
-    few, _, labels, _ = train_test_split(X, y, train_size=600, stratify=y, random_state=0)
-    return few, labels
+    return _parts(_labeled(load_digits(return_X_y=True)), 1197, 0)[0]
 
 
 DATASETS: dict[str, Callable[[], Labeled]] = {
-    "iris": lambda: load_iris(return_X_y=True),
-    "wine": lambda: load_wine(return_X_y=True),
-    "breast cancer": lambda: load_breast_cancer(return_X_y=True),
+    "iris": lambda: _labeled(load_iris(return_X_y=True)),
+    "wine": lambda: _labeled(load_wine(return_X_y=True)),
+    "breast cancer": lambda: _labeled(load_breast_cancer(return_X_y=True)),
     "digits": digits,
     "generated": generated,
 }
@@ -61,11 +74,7 @@ def split(name: str, seed: int) -> Split:
         name: of the data set.
         seed: of the split.
     """
-    X, y = DATASETS[name]()  # noqa: N806
-    rest, test, y_rest, y_test = train_test_split(X, y, test_size=0.2, stratify=y, random_state=seed)
-    train, validation, y_train, y_validation = train_test_split(
-        rest, y_rest, test_size=0.25, stratify=y_rest, random_state=seed
-    )
-    mean, scale = (0.0, 16.0) if name == "digits" else (train.mean(axis=0), train.std(axis=0))
-    parts = [((part - mean) / scale, labels) for part, labels in ((train, y_train), (validation, y_validation))]
-    return Split(parts[0], parts[1], ((test - mean) / scale, y_test))
+    rest, test = _parts(DATASETS[name](), 0.2, seed)
+    train, validation = _parts(rest, 0.25, seed)
+    mean, scale = (0.0, 16.0) if name == "digits" else (train[0].mean(axis=0), train[0].std(axis=0))
+    return Split(*(((objects - mean) / scale, classes) for objects, classes in (train, validation, test)))
