@@ -26,6 +26,7 @@ PACKAGES = {
     "trimetric.integrations.pytorch_metric_learning": "pytorch_metric_learning",
     "trimetric.integrations.torchqmet": None,
     "trimetric.integrations.jax": "jax",
+    "trimetric.integrations.huggingface": None,
 }
 """The packages that export public names, and the optional library that each needs."""
 

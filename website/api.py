@@ -24,6 +24,7 @@ PACKAGES = (
     "trimetric.integrations.pytorch_metric_learning",
     "trimetric.integrations.torchqmet",
     "trimetric.integrations.jax",
+    "trimetric.integrations.huggingface",
 )
 GROUPS = {
     "trimetric": {
@@ -60,6 +61,7 @@ TITLES = {
     "trimetric.integrations.pytorch_metric_learning": "pytorch-metric-learning",
     "trimetric.integrations.torchqmet": "torchqmet",
     "trimetric.integrations.jax": "JAX",
+    "trimetric.integrations.huggingface": "Hugging Face Hub",
 }
 
 

@@ -8,7 +8,18 @@ from types import TracebackType
 from typing import Any, Literal
 
 Extra = Literal[
-    "solvers", "tables", "sklearn", "metric-learning", "onnx", "jax", "graphs", "values", "rl", "cluster", "serve"
+    "solvers",
+    "tables",
+    "sklearn",
+    "metric-learning",
+    "onnx",
+    "jax",
+    "hub",
+    "graphs",
+    "values",
+    "rl",
+    "cluster",
+    "serve",
 ]
 
 

@@ -3,5 +3,5 @@
 import lazy_loader as _lazy
 
 __getattr__, __dir__, __all__ = _lazy.attach(
-    __name__, submodules=["jax", "pytorch_metric_learning", "sklearn", "torchqmet"]
+    __name__, submodules=["huggingface", "jax", "pytorch_metric_learning", "sklearn", "torchqmet"]
 )
