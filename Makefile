@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo report docs test test-all fuzz browser lint chaos bench dist dist-check clean
+.PHONY: demo report docs test test-all fuzz browser browser-runtime lint chaos bench dist dist-check clean
 .DEFAULT_GOAL := demo
 
 demo: .venv/ready  ## Fit four nodes, learn a one-way city, repair a matrix: one page about it, whose path is printed last
@@ -23,6 +23,9 @@ browser:  ## Debian's Chromium, which the tests of the report and of the site op
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
 	  || echo "No Chromium here, and no right to install it: the browser test will be skipped"
+
+browser-runtime:  ## The npm package onnxruntime-web in build/, with which a model runs in a browser (examples/browser)
+	npm install --no-audit --no-fund --prefix build onnxruntime-web
 
 lint: .venv/ready
 	$(BIN)/ruff check .

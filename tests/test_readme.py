@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 import shlex
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,6 +25,9 @@ NEEDS = {
     "sklearn": "sklearn",
     "pytorch_metric_learning": "pytorch_metric_learning",
     "onnx": "onnxruntime",
+    "integrations import jax": "jax",
+    "lightning": "lightning",
+    "transformers": "transformers",
     "tm.graphs": "routingkit_cch",
     "GridEnvironment": "gymnasium",
 }
@@ -40,7 +44,9 @@ def test_block_runs_and_prints_its_comments(name: str) -> None:
         if word in block and find_spec(library) is None:
             pytest.skip(f"needs {library}")
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        if "lightning" in block or "transformers" in block:
+            warnings.simplefilter("ignore")  # they warn of their own imports
         exec(compile(block, name, "exec"), {})
     expected = re.findall(r"print\(.*\)\s+# (.*)", block)
     assert printed.getvalue().splitlines()[: len(expected)] == expected

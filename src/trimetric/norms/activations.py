@@ -181,7 +181,7 @@ class ConcaveUnits(nn.Module):
         lowest = lowest_lines(components, self.raw_slope, self.raw_offset)
         if lowest is not None:
             return lowest
-        if (torch.is_grad_enabled() or components.numel() <= FEW) and not torch.compiler.is_compiling():
+        if not torch.compiler.is_compiling() and (torch.is_grad_enabled() or components.numel() <= FEW):
             return torch.addcmul(self.offset, self.slope, components.unsqueeze(-1)).min(dim=-1).values
         # One line at a time: a compiler fuses them, and no tensor is larger than the components.
         (first, *slopes), (_, *offsets) = self.slope.unbind(-1), self.offset.unbind(-1)
