@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from rl.small_worlds import box_walks
 
 import trimetric as tm
 from trimetric.cli import main
@@ -16,6 +17,8 @@ TINY = ["--epochs", "2", "--dim", "4", "--batch-size", "16"]
 COLUMNS = ["--feature-columns", "x", "y"]
 OUT = ["-o", "out/m.safetensors"]
 WALK = [*OUT, "--epochs", "2", "--pairs", "60", "--dim", "4", "--head", "wide"]
+FEW = ["--steps", "50", "--policy-steps", "50", "--batch-size", "16", "--dim", "8", "--widths", "8"]
+FEW += ["--horizon", "3", "--states", "20"]
 MODES: dict[str, dict[str, list[str]]] = {
     "example": {"": ["-o", "out/city"]},
     "fit": {
@@ -81,6 +84,11 @@ MODES: dict[str, dict[str, list[str]]] = {
         "graph": ["streets.csv", "--check"],
         "model": ["map.safetensors", "--check"],
     },
+    "rl fit": {
+        "actor": ["episodes.npz", *OUT, *FEW],
+        "graph": ["episodes.npz", *OUT, *FEW, "--policy", "graph"],
+        "alone": ["episodes.npz", *OUT, *FEW, "--policy", "none", "--objective", "contrastive"],
+    },
     "values fit": {
         "dataset": ["--dataset", "log.npz", *WALK],
         "td": ["--dataset", "log.npz", *WALK, "--method", "td"],
@@ -110,6 +118,7 @@ VALUES: dict[str, str] = {
     "--dataset": "out/other.npz",
     "--device": "abacus",
     "--dim": "6",
+    "--discount": "0.5",
     "--distance-column": "cost",
     "--drop-unreachable": "",
     "--edges": "",
@@ -155,14 +164,18 @@ VALUES: dict[str, str] = {
     "--missing": "",
     "--model": "town.safetensors",
     "--nearest": "1",
+    "--objective": "eikonal",
     "--overwrite": "",
     "--pairs": "30",
     "--patience": "1",
     "--picture": "out/p.png",
     "--pivots": "2",
     "--points": "2",
+    "--policy": "waypoints",
+    "--policy-steps": "100",
     "--port": "8080",
     "--precision": "int8",
+    "--push": "log",
     "--queries": "trips.csv",
     "--quiet": "",
     "--random": "",
@@ -174,6 +187,7 @@ VALUES: dict[str, str] = {
     "--samples": "40",
     "--schedule": "step",
     "--seed": "1",
+    "--states": "9",
     "--steps": "100",
     "--symmetric": "",
     "--to": "d",
@@ -234,6 +248,7 @@ OF_TRAINING |= {"--restart", "--quiet", "--json", "--dask", "--seed", "--patienc
 TRAINED = {
     "fit": ("pairs", "network", "map model"),
     "metrize": ("model",),
+    "rl fit": ("graph",),
     "values fit": ("dataset",),
     "matrix": ("map",),
 }
@@ -248,6 +263,7 @@ NEVER_DONE = {
 
 
 def write_inputs() -> None:
+    box_walks(6, 12).write("episodes.npz")
     names = "abcdefgh"
     random = np.random.default_rng(0)
     points = random.normal(size=(8, 2))

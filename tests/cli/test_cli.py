@@ -62,7 +62,7 @@ PRINTED = [
         *((Path(tm.__file__).parent / "cli" / f"{name.replace(' ', '_')}.py").read_text() for name in COMMANDS),
     )
     for match in re.finditer(
-        r"^(?:\$| *) ?trimetric (example|fit|predict|audit|info|export|metrize|values fit|values plan)\b(.*)$",
+        r"^(?:\$| *) ?trimetric (example|fit|predict|audit|info|export|metrize|rl fit|values fit|values plan)\b(.*)$",
         text,
         re.MULTILINE,
     )

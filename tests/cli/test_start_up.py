@@ -60,6 +60,7 @@ MISSING = {
     "info": ("info", "MISSING.safetensors"),
     "export": ("export", "MISSING.safetensors", "-o", "x.onnx"),
     "repair": ("repair", "MISSING.csv", "-o", "x.npy"),
+    "rl fit": ("rl", "fit", "MISSING.npz", "-o", "x.safetensors"),
     "values fit": ("values", "fit", "--dataset", "MISSING.npz", "-o", "x.safetensors"),
     "values fit of a map": ("values", "fit", "--map", "MISSING.txt", "-o", "x.safetensors"),
     "rl evaluate": ("rl", "evaluate", "MISSING.safetensors", "--world", "directed"),

@@ -22,6 +22,7 @@ LATE = (
     "trimetric.cli.info",
     "trimetric.cli.repair",
     "trimetric.cli.report",
+    "trimetric.cli.rl_fit",
     "trimetric.cli.training",
     "trimetric.cli.values_fit",
     "trimetric.rl.learning.goal_distance",

@@ -29,6 +29,7 @@ COMMANDS = {
     "repair": "find the nearest matrix that keeps the triangle inequality",
     "metrize": "turn a model or scores into a distance that keeps the triangle inequality",
     "serve": "answer travel times over HTTP, in OSRM's format, with a map page",
+    "rl fit": "learn from logged episodes how far goals are, and a policy that walks to them",
     "rl evaluate": "let a policy act in a world until its goals are reached",
     "rl diagnose": "measure what a learned distance got wrong, on logged episodes",
     "values fit": "learn how far goals are, from logged transitions",

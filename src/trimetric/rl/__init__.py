@@ -56,6 +56,7 @@ from trimetric.rl.policies import ActorPolicy as ActorPolicy
 from trimetric.rl.policies import Dynamics as Dynamics
 from trimetric.rl.policies import GraphPolicy as GraphPolicy
 from trimetric.rl.policies import GreedyPolicy as GreedyPolicy
+from trimetric.rl.policies import LearnedPolicy as LearnedPolicy
 from trimetric.rl.policies import LocalPolicy as LocalPolicy
 from trimetric.rl.policies import LoggedMoves as LoggedMoves
 from trimetric.rl.policies import NearestGoalPolicy as NearestGoalPolicy
@@ -66,6 +67,7 @@ from trimetric.rl.policies import distil_policy as distil_policy
 from trimetric.rl.policies import learn_actor as learn_actor
 from trimetric.rl.policies import learn_dynamics as learn_dynamics
 from trimetric.rl.policies import learn_local_policy as learn_local_policy
+from trimetric.rl.policies import learn_policy as learn_policy
 from trimetric.rl.policies import load_policy as load_policy
 from trimetric.rl.policies import save_policy as save_policy
 from trimetric.rl.trajectories import Trajectories as Trajectories

@@ -15,4 +15,6 @@ from trimetric.rl.policies.learning import learn_local_policy as learn_local_pol
 from trimetric.rl.policies.policy import Policy as Policy
 from trimetric.rl.policies.policy import load_policy as load_policy
 from trimetric.rl.policies.policy import save_policy as save_policy
+from trimetric.rl.policies.recipe import LearnedPolicy as LearnedPolicy
+from trimetric.rl.policies.recipe import learn_policy as learn_policy
 from trimetric.rl.policies.waypoints import WaypointPolicy as WaypointPolicy

@@ -17,6 +17,8 @@ from trimetric.rl.trajectories.trajectories import Trajectories
 ENTRIES = 8
 """waypoints from which a goal may be reached directly"""
 NEARLY_BEST = 1.02
+NO_PATH = -1.0
+"""instead of infinity, so that files of policies hold finite numbers only"""
 
 
 class GraphPolicy(Planner):
@@ -96,13 +98,14 @@ class GraphPolicy(Planner):
         lengths = all_pairs(self.distance.head, self.points).double().cpu()
         edges = torch.where(lengths <= self.radius, lengths.clamp(min=1e-9), 0.0).fill_diagonal_(0.0)
         costs = torch.from_numpy(dijkstra(csr_array(edges.numpy())))
-        self.between.copy_(costs)
+        self.between.copy_(torch.where(costs.isfinite(), costs, NO_PATH))
 
     def to_goals(self, goals: Tensor) -> Tensor:
         last = all_pairs(self.distance.head, self.points, goals).mT
         last = torch.where(last <= self.radius, last, torch.inf)
         nearest, entry = last.topk(min(ENTRIES, last.shape[1]), dim=1, largest=False)
-        return (self.between[:, entry] + nearest).amin(dim=-1).mT
+        way = self.between[:, entry]
+        return torch.where(way == NO_PATH, torch.inf, way + nearest).amin(dim=-1).mT
 
     def choose(self, reach: Tensor, remaining: Tensor) -> Tensor:
         total = torch.where(reach <= self.radius, remaining + reach, torch.inf)
