@@ -17,8 +17,8 @@ TINY = ["--epochs", "2", "--dim", "4", "--batch-size", "16"]
 COLUMNS = ["--feature-columns", "x", "y"]
 OUT = ["-o", "out/m.safetensors"]
 WALK = [*OUT, "--epochs", "2", "--pairs", "60", "--dim", "4", "--head", "wide"]
-FEW = ["--steps", "50", "--policy-steps", "50", "--batch-size", "16", "--dim", "8", "--widths", "8"]
-FEW += ["--horizon", "3", "--states", "20"]
+ALONE = ["--steps", "50", "--batch-size", "16", "--dim", "8", "--widths", "8"]
+FEW = [*ALONE, "--policy-steps", "50", "--horizon", "3", "--states", "20"]
 MODES: dict[str, dict[str, list[str]]] = {
     "example": {"": ["-o", "out/city"]},
     "fit": {
@@ -87,7 +87,7 @@ MODES: dict[str, dict[str, list[str]]] = {
     "rl fit": {
         "actor": ["episodes.npz", *OUT, *FEW],
         "graph": ["episodes.npz", *OUT, *FEW, "--policy", "graph"],
-        "alone": ["episodes.npz", *OUT, *FEW, "--policy", "none", "--objective", "contrastive"],
+        "alone": ["episodes.npz", *OUT, *ALONE, "--policy", "none", "--objective", "contrastive"],
     },
     "values fit": {
         "dataset": ["--dataset", "log.npz", *WALK],

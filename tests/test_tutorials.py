@@ -36,7 +36,7 @@ CLAIMS: dict[str, str] = {
     "labels_and_triplets": r"Wide Norm: triangle defect: 0$",
     "asymmetric_search": r"same distances as by comparing with all: True[\s\S]*which breaks it for the points",
     "values_and_planning": r"metric +triangle defect: 0 in ",
-    "log_to_policy": r"got nan in row 1234, column 1[\s\S]*triangle defect: 0 in [\s\S]*the same policy: True$",
+    "log_to_policy": r"got nan in row 1234, column 1[\s\S]*triangle_defect +0\n[\s\S]*the same policy: True$",
     "places_to_routes": r"up to rounding[\s\S]*have a shorter way[\s\S]*broken triples: 0\n[\s\S]*feasible: True",
     "metrize": r"the metric: triangle defect 0 on [\s\S]*pruned by the metric: .* 0 places missed$",
 }

@@ -184,5 +184,9 @@ both = torch.from_numpy(starts).float(), torch.from_numpy(goals).float()
 print("the same policy:", torch.equal(again(*both), actor(*both)))
 
 # %% [markdown]
-# On the command line, `trimetric rl fit log.npz -o model.safetensors` does all of this. The guide
-# [Learn a policy from episodes](../howto/learn-a-policy-from-episodes.md) helps to choose an objective and a policy.
+# On the command line, `trimetric rl fit log.npz -o model.safetensors` does all of this.
+#
+# ## Next
+#
+# - [Learn a policy from episodes](../howto/learn-a-policy-from-episodes.md): how to choose both.
+# - [Value functions and planning](values_and_planning.py): grid worlds, where states return.
