@@ -73,10 +73,10 @@ rl.learn_distance(model, log, objective=objective_of(sys.argv[3]), steps=500, ba
 
 
 def objective_of(name: str) -> rl.Objective:
-    return {"constrained": rl.Constrained()}[name]
+    return {"constrained": rl.Constrained(), "td": rl.TemporalDifference()}[name]
 
 
-@pytest.mark.parametrize("name", ["constrained"])
+@pytest.mark.parametrize("name", ["constrained", "td"])
 def test_killed_and_resumed_is_bit_identical(tmp_path: Path, name: str) -> None:
     log = one_way_rooms().walks(40, 20)
     settings: dict[str, Any] = {"objective": objective_of(name), "steps": 500, "batch_size": 64, "progress": "silent"}

@@ -140,6 +140,25 @@ def test_episodes_and_minari() -> None:
         assert (read.costs is None) == bool(but)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_data_set_that_minari_has_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    minari = pytest.importorskip("minari")
+    gymnasium = pytest.importorskip("gymnasium")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    env = minari.DataCollector(gymnasium.make("CartPole-v1", max_episode_steps=30), data_format="arrow")
+    for seed in range(3):
+        env.reset(seed=seed)
+        ended = cut = False
+        while not (ended or cut):
+            _, _, ended, cut, _ = env.step(env.action_space.sample())
+    log = Trajectories.from_minari(env.create_dataset("cartpole/test-v0"))
+    assert log.num_episodes == 3
+    assert log.observations.shape[1:] == (4,)
+    assert log.num_actions == 2
+    assert log.costs is None  # its rewards are above 0
+
+
 def test_transitions_are_chained() -> None:
     line = np.arange(6.0)[:, None]
     steps = Transitions(
