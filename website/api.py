@@ -44,6 +44,10 @@ GROUPS = {
     },
     "trimetric.rl": {
         "worlds": "Planning: worlds",
+        "trajectories": "Planning: logged episodes",
+        "objectives": "Planning: objectives",
+        "policies": "Planning: policies",
+        "evaluation": "Planning: evaluation",
         "transitions": "Planning: transitions",
         "learning": "Planning: learning",
         "planning": "Planning: walks and scores",

@@ -104,10 +104,10 @@ def test_quick_runs_are_not_shown_as_full_ones(rows: list[Row]) -> None:
 def test_tables_figures_and_findings_of_full_rows(rows: list[Row]) -> None:
     field = next(row.value for row in rows if row.metric == "field")
     walks = [[[1.0, 1.0], [2.0, 2.0]]] * 10
-    success = {"waypoints success": 0.9, "graph success": 1.0, "field": field, "waypoints walks": walks}
+    success = {"waypoints success": 0.9, "graph success": 1.0, "field": field, "graph walks": walks}
     made = [
         *rows_of(full(DIRECTED), {**success, "correlation": 0.97, "regret": 0.5}),
-        *rows_of(full(DIRECTED, "Euclidean"), {**success, "waypoints success": 0.4, "correlation": 0.6}),
+        *rows_of(full(DIRECTED, "Euclidean"), {**success, "graph success": 0.4, "correlation": 0.6}),
         *rows_of(full(DIRECTED, NONE), {**success, "waypoints success": 0.0, "graph success": 0.1}),
     ]
     if find_spec("ogbench") is not None:

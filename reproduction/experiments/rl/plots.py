@@ -59,7 +59,8 @@ def world_figure(rows: list[Row], world: str, heads: Sequence[str], policy: str)
 
 def _panel(panel: Axes, field: np.ndarray, walks: list[list[list[float]]]) -> None:
     x, y, distance = field.T
-    drawn = panel.scatter(x, y, c=distance, s=18, marker="s", linewidths=0, cmap="viridis")
+    side = 7000 / len(x) if len(x) < 1000 else 18
+    drawn = panel.scatter(x, y, c=distance, s=side, marker="s", linewidths=0, cmap="viridis")
     panel.figure.colorbar(drawn, ax=panel, shrink=0.8, label="distance")
     for walk in walks:
         path = np.array(walk)
@@ -83,6 +84,6 @@ def _draw_signs(panel: Axes) -> None:
 
 def figures_of(rows: list[Row]) -> list[Figure]:
     """Draw one figure for each world that has rows."""
-    found = [world_figure(rows, DIRECTED, (MAIN, "Euclidean", NONE), "waypoints")]
-    found += [world_figure(rows, world, (MAIN, NONE), "waypoints") for world in POINTMAZES]
+    found = [world_figure(rows, DIRECTED, ("IQE", "Euclidean", NONE), "graph")]
+    found += [world_figure(rows, world, (MAIN, NONE), "actor") for world in POINTMAZES]
     return [figure for figure in found if figure is not None]
