@@ -195,5 +195,6 @@ plt.show()
 # %% [markdown]
 # ## Next
 #
+# - [Learn from labels](../howto/learn-from-labels.md): the same with scikit-learn's estimators, in three lines.
 # - [From a CSV to a distance](csv_to_distance.py): when you know the distances, and not only which is nearer.
 # - [Value functions and planning](values_and_planning.py): distances that a planner can follow.
