@@ -8,7 +8,7 @@ EXPERIMENTS = (
         target="reproduction.experiments.rl.experiment:Reinforcement",
         about="distances from logged episodes: which head, which objective, in which world",
         sections={
-            "table_rl_pointmaze": "Beyond the paper: OGBench's pointmaze",
+            "table_rl_pointmaze": "Beyond the paper: the pointmaze of OGBench",
             "table_rl_directed": "Beyond the paper: a world whose distances are directed",
             "table_rl_objectives": "Beyond the paper: objectives for distances from logged episodes",
         },

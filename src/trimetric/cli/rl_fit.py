@@ -48,7 +48,8 @@ class RlFit:
     discount: float = 0.99
     """how much the next step counts less"""
     head: Annotated[HeadName | None, unless_given("NAME")] = None
-    """the distance between points (default: a grouped metric residual); mlp is a free network that promises nothing"""
+    """the distance between points: wide, deep, interval, mahalanobis, euclidean, recommended, or mlp, a free network
+    that promises nothing (default: a grouped metric residual)"""
     dim: int = 64
     """dimensions of the points"""
     widths: tuple[int, ...] = (128, 128)
