@@ -17,11 +17,14 @@ MAIN = "MRN grouped"
 OBJECTIVE_NAMES = ("sqrt", "log", "linear", "softplus", "TD", "contrastive", "TMD", "MQE", "Eikonal")
 NONE = "none"
 """the head and the objective of baselines, which learn no distance"""
-STEPS = {DIRECTED: 5000, "medium": 3000, "large": 4000, "giant": 8000, "teleport": 4000}
-"""gradient steps in each world"""
-BATCH = 256
+STEPS = {"medium": 10_000, "large": 10_000, "giant": 20_000}
+"""gradient steps of the main distance in each maze"""
+BATCH = 512
+COMPARED_STEPS, COMPARED_BATCH = 5000, 256
+"""where heads or objectives are compared: the directed world, one maze, and teleport"""
+COMPARED_MAZE = "medium-navigate"
 EPISODES, FEW_EPISODES = 50, 10
-"""for each task; few for planners, in the directed world, which has twice as many tasks, and for baselines"""
+"""for each task; few in the directed world, which has twice as many tasks, and where planners alone are compared"""
 QUICK_STEPS = 50
 
 
@@ -39,9 +42,9 @@ class Cell:
     """gradient steps of the distance; a baseline has none"""
     batch: int
     episodes: int
-    """of the actor and the clone, for each task"""
+    """of the actor and the clone, for each task; 0 for planners alone"""
     planner_episodes: int
-    """of the planners, which take ten times as long"""
+    """of the planners, for each task"""
     seed: int
     """of the data, the weights, and the episodes"""
 
@@ -64,37 +67,43 @@ def cells_of(scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
 
 
 def _ordered(seeds: tuple[int, ...], *, quick: bool) -> Iterator[Cell]:
-    def cell(world: str, seed: int, head: str = MAIN, objective: str = "sqrt") -> Cell:
-        few = 2 if quick else FEW_EPISODES
-        episodes = few if quick or head == NONE or world == DIRECTED else EPISODES
-        steps, batch = (QUICK_STEPS, 64) if quick else (STEPS[world.split("-")[0]], BATCH)
-        if head == NONE:
-            return Cell(world, NONE, NONE, QUICK_STEPS if quick else 0, 0, episodes, few, seed)
-        return Cell(world, head, objective, steps, batch, episodes, few, seed)
+    few = 2 if quick else FEW_EPISODES
+    full = few if quick else EPISODES
+
+    def maze(world: str, seed: int) -> Cell:
+        steps = QUICK_STEPS if quick else STEPS[world.split("-")[0]]
+        return Cell(world, MAIN, "sqrt", steps, 64 if quick else BATCH, full, full, seed)
+
+    def compared(world: str, seed: int, head: str = MAIN, objective: str = "sqrt") -> Cell:
+        steps, batch = (QUICK_STEPS, 64) if quick else (COMPARED_STEPS, COMPARED_BATCH)
+        return Cell(world, head, objective, steps, batch, few if world == DIRECTED else 0, few, seed)
+
+    def baseline(world: str, seed: int) -> Cell:
+        return Cell(world, NONE, NONE, QUICK_STEPS if quick else 0, 0, few if world == DIRECTED else full, few, seed)
 
     first, *later = seeds
-    for world in MEDIUM_AND_LARGE:
-        yield cell(world, first)
-    for head in (MAIN, "Euclidean", "MLP", "IQE", NONE):
-        yield cell(DIRECTED, first, head)
     for world in POINTMAZES:
-        yield cell(world, first)
+        yield maze(world, first)
+    for world in (DIRECTED, *POINTMAZES):
+        yield baseline(world, first)
     for head in HEADS:
-        yield cell(DIRECTED, first, head)
-    for world in POINTMAZES:
-        yield cell(world, first, NONE)
-    for seed in later:
-        for head in HEADS:
-            yield cell(DIRECTED, seed, head)
-    for objective in OBJECTIVE_NAMES:
-        yield cell(DIRECTED, first, objective=objective)
+        yield compared(DIRECTED, first, head)
     for seed in later:
         for world in POINTMAZES:
-            yield cell(world, seed)
+            yield maze(world, seed)
+    for objective in OBJECTIVE_NAMES:
+        yield compared(DIRECTED, first, objective=objective)
+    yield baseline(TELEPORTS[0], first)
+    for objective in OBJECTIVE_NAMES:
+        yield compared(TELEPORTS[0], first, objective=objective)
     for seed in seeds:
         for head in HEADS:
-            yield cell("medium-navigate", seed, head)
-    for world in TELEPORTS:
-        yield cell(world, first, NONE)
+            yield compared(DIRECTED, seed, head)
+            yield compared(COMPARED_MAZE, seed, head)
+    for seed in later:
+        for world in POINTMAZES:
+            yield baseline(world, seed)
+    for world in TELEPORTS[1:]:
+        yield baseline(world, first)
         for objective in OBJECTIVE_NAMES:
-            yield cell(world, first, objective=objective)
+            yield compared(world, first, objective=objective)

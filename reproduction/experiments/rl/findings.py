@@ -5,7 +5,7 @@ from __future__ import annotations
 from reproduction.experiments.rl.cells import DIRECTED, NONE, OBJECTIVE_NAMES, POINTMAZES
 from reproduction.experiments.rl.heads import HEADS
 from reproduction.experiments.rl.published import published
-from reproduction.experiments.rl.tables import measured
+from reproduction.experiments.rl.tables import in_maze, measured
 from reproduction.frame.findings import Finding, check, find
 from reproduction.frame.rows import Row
 
@@ -15,8 +15,8 @@ PLANNERS = {"medium": 95.0, "large": 95.0, "giant": 80.0}
 
 def pointmaze_finding(rows: list[Row]) -> Finding | None:
     """Whether actors reach QRL's success, and waypoints what was asked."""
-    actors = {world: measured(rows, "actor success", world, factor=100) for world in POINTMAZES}
-    planners = {world: measured(rows, "waypoints success", world, factor=100) for world in POINTMAZES}
+    actors = {world: in_maze(rows, "actor success", world, factor=100) for world in POINTMAZES}
+    planners = {world: in_maze(rows, "waypoints success", world, factor=100) for world in POINTMAZES}
     return find(
         check(
             "actors at least as successful as the published QRL",

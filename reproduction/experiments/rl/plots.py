@@ -8,8 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Plot
 
-from reproduction.experiments.rl.cells import DIRECTED, MAIN, NONE, POINTMAZES
-from reproduction.experiments.rl.tables import enough
+from reproduction.experiments.rl.cells import COMPARED_STEPS, DIRECTED, MAIN, NONE, POINTMAZES, STEPS
 from reproduction.frame.figures import Figure
 from reproduction.frame.rows import Row, pick
 from trimetric.rl.worlds.directed.world import BELTS, GATES
@@ -20,8 +19,9 @@ ABOUT = {MAIN: "grouped MRN", "Euclidean": "learned, symmetric head", NONE: "str
 
 def _last(rows: list[Row], metric: str, world: str, head: str) -> Row | None:
     objective = NONE if head == NONE else "sqrt"
-    found = pick(rows, metric, {"world": world, "head": head, "objective": objective})
-    return next((row for row in found if row.seed == 0 and enough(row)), None)
+    steps = 0 if head == NONE else STEPS.get(world.split("-")[0], COMPARED_STEPS)
+    found = pick(rows, metric, {"world": world, "head": head, "objective": objective, "steps": steps})
+    return next((row for row in found if row.seed == 0), None)
 
 
 def world_figure(rows: list[Row], world: str, heads: Sequence[str], policy: str) -> Figure | None:

@@ -46,7 +46,7 @@ class Clock:
 def run_cell(cell: Cell) -> list[Result]:
     """Do one run; every random number comes from the seed of the cell."""
     clock = Clock()
-    quick = cell.episodes < QUICK
+    quick = cell.planner_episodes < QUICK
     with clock.part("data"):
         world, train, held_out = data_of(cell.world, cell.seed, quick=quick)
     with clock.part("distance"):
@@ -139,7 +139,7 @@ def policies(
     yield "waypoints", waypoints
     if cell.seed == 0:  # the others only teach with it
         yield "graph", graph
-    if cell.world != DIRECTED:
+    if cell.world != DIRECTED and cell.episodes:
         with clock.part("actor"):
             actor = rl.distil_policy(
                 graph, train, steps=actor_steps, batch_size=ACTOR_BATCH, seed=cell.seed, progress="silent"

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reproduction.experiments.rl.cells import DIRECTED, MAIN, NONE, OBJECTIVE_NAMES, POINTMAZES, STEPS, TELEPORTS
+from reproduction.experiments.rl.cells import (
+    COMPARED_MAZE,
+    COMPARED_STEPS,
+    DIRECTED,
+    MAIN,
+    NONE,
+    OBJECTIVE_NAMES,
+    POINTMAZES,
+    STEPS,
+    TELEPORTS,
+)
 from reproduction.experiments.rl.heads import HEADS
 from reproduction.experiments.rl.published import published
 from reproduction.frame.rows import Row, pick
@@ -14,7 +24,14 @@ Cells = dict[tuple[str, str], Measured | str | None]
 
 
 def measured(
-    rows: list[Row], metric: str, world: str, head: str = MAIN, objective: str = "sqrt", *, factor: float = 1.0
+    rows: list[Row],
+    metric: str,
+    world: str,
+    head: str = MAIN,
+    objective: str = "sqrt",
+    *,
+    factor: float = 1.0,
+    steps: int = COMPARED_STEPS,
 ) -> Measured | None:
     """Summarize a number over the seeds of a world, head and objective.
 
@@ -25,25 +42,37 @@ def measured(
         head: of the distance.
         objective: by which it was learned.
         factor: by which it is multiplied, such as 100 for percent.
+        steps: of the training; runs with other budgets, quick ones too, are left out.
     """
-    where = {"world": world, "head": head, "objective": NONE if head == NONE else objective}
-    chosen = [row for row in pick(rows, metric, where) if enough(row)]
-    found = summarize(chosen)
+    learned = head != NONE
+    where = {
+        "world": world,
+        "head": head,
+        "objective": objective if learned else NONE,
+        "steps": steps if learned else 0,
+    }
+    found = summarize(pick(rows, metric, where))
     if found is None or factor == 1.0:
         return found
     spread = None if found.spread is None else factor * found.spread
     return replace(found, value=factor * found.value, spread=spread, worst=factor * found.worst)
 
 
-def enough(row: Row) -> bool:
-    """Whether a row is of a full run, not of a quick one."""
-    full = 0 if row.settings["head"] == NONE else STEPS[row.settings["world"].split("-")[0]]
-    return row.settings["steps"] == full
+def in_maze(rows: list[Row], metric: str, world: str, *, factor: float = 1.0) -> Measured | None:
+    """Summarize a number of the main distance in a maze, which trains longer than those that are compared.
+
+    Args:
+        rows: where to look.
+        metric: its name.
+        world: the name of the data.
+        factor: by which it is multiplied.
+    """
+    return measured(rows, metric, world, factor=factor, steps=STEPS[world.split("-")[0]])
 
 
 def minutes(rows: list[Row], world: str) -> Measured | None:
     """CPU minutes until the actor is there: data, distance, local policy, planners, and the distillation."""
-    parts = [measured(rows, f"seconds {part}", world) for part in ("data", "distance", "local", "planners", "actor")]
+    parts = [in_maze(rows, f"seconds {part}", world) for part in ("data", "distance", "local", "planners", "actor")]
     if any(part is None for part in parts):
         return None
     whole = [part for part in parts if part is not None]
@@ -63,7 +92,7 @@ def pointmaze_table(rows: list[Row]) -> Table:
     cells: Cells = {}
     for world in POINTMAZES:
         for name in ours:
-            cells[world, name] = measured(rows, f"{name} success", world, factor=100)
+            cells[world, name] = in_maze(rows, f"{name} success", world, factor=100)
         for name, policy in baselines.items():
             cells[world, name] = measured(rows, f"{policy} success", world, NONE, factor=100)
         for method, values in published().items():
@@ -77,7 +106,7 @@ def pointmaze_table(rows: list[Row]) -> Table:
         cells=cells,
         corner="data",
         note=(
-            "Five tasks with 50 episodes each (planners, baselines: 10), grouped MRN, the constrained objective with "
+            "Five tasks with 50 episodes each (Euclidean planners: 10), grouped MRN, the constrained objective with "
             "roots. Compare actors with actors: `actor`, `actor of it` and `clone` are networks from observation and "
             "goal to action, as the published ones are; ours is distilled from a graph search over the distance. "
             "`waypoints` plans with the learned distance alone; `graph` searches and needs near distances. Nothing "
@@ -126,17 +155,16 @@ def directed_table(rows: list[Row]) -> Table:
 
 def heads_table(rows: list[Row]) -> Table:
     """Heads in a maze, which is symmetric but for the steps of the log."""
-    numbers = {"waypoints": "waypoints success", "graph": "graph success", "actor": "actor success"}
-    world = "medium-navigate"
+    numbers = {"waypoints": "waypoints success", "graph": "graph success"}
     cells: Cells = {
-        (head, name): measured(rows, metric, world, head, factor=100)
+        (head, name): measured(rows, metric, COMPARED_MAZE, head, factor=100)
         for head in HEADS
         for name, metric in numbers.items()
     }
-    cells |= {(head, "one step"): measured(rows, "one step", world, head) for head in HEADS}
+    cells |= {(head, "one step"): measured(rows, "one step", COMPARED_MAZE, head) for head in HEADS}
     return Table(
         label="table_rl_heads",
-        title="Heads in medium-navigate: episodes that arrive, in percent",
+        title=f"Heads in {COMPARED_MAZE}: episodes that arrive, in percent",
         columns=[*(Column(name, None, ".1f") for name in numbers), Column("one step", None, ".2f")],
         rows=list(HEADS),
         cells=cells,
