@@ -134,7 +134,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     "nearness": Benchmark(
         "the nearest metric, against triangle fixing, and by the number of objects",
         "nearness",
-        lambda options: nearness.run(quick=options.quick, sizes=options.sizes, names=options.only),
+        lambda options: nearness.run(
+            quick=options.quick, sizes=options.sizes, names=options.only, picture=options.picture
+        ),
         nearness.show,
         nearness.merge,
     ),

@@ -6,9 +6,11 @@ what else the machine did in the meantime.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.memory import peak_bytes
+from benchmarks.options import RESULTS
 from trimetric.nearness import min_plus, nearest_metric
 
 GAP = 1e-6
@@ -81,20 +84,31 @@ def noisy_plane(n: int) -> np.ndarray:
 DATA = {"the paper's symmetric": (symmetric, True), "noisy plane, asymmetric": (noisy_plane, False)}
 
 
-def run(*, quick: bool = False, sizes: Sequence[int] | None = None, names: Sequence[str] | None = None) -> Solved:
+def run(
+    *,
+    quick: bool = False,
+    sizes: Sequence[int] | None = None,
+    names: Sequence[str] | None = None,
+    picture: Path | None = None,
+) -> Solved:
     """Solve each matrix; triangle fixing is measured at the smallest default size only, if that is among the sizes.
 
     Args:
         quick: use sizes of 50 and 100.
         sizes: numbers of objects; replaces the default.
         names: data to use, among `DATA`; all by default.
+        picture: a file to draw the growth in, with saved numbers of sizes that are not measured.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return _run(quick, sizes, {name: DATA[name] for name in names or () if name in DATA} or DATA)
+        solved = _run(quick, sizes, {name: DATA[name] for name in names or () if name in DATA} or DATA)
     finally:
         torch.set_num_threads(threads)
+    if picture is not None:
+        saved = json.loads(RESULTS.read_text()).get("nearness") if RESULTS.exists() else None
+        draw_growth([Growth(**row) for row in merge(saved, solved)["growth"]], picture)
+    return solved
 
 
 def _run(quick: bool, sizes: Sequence[int] | None, data: Mapping[str, Any]) -> Solved:
@@ -204,6 +218,36 @@ def show(solved: Solved, console: Console) -> None:
         )
     console.print(table)
     _draw(solved.growth, console)
+
+
+def draw_growth(growth: list[Growth], file: Path) -> None:
+    """Draw seconds and memory against the number of objects, on logarithmic axes.
+
+    Args:
+        growth: what was measured.
+        file: to write, such as a .png.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 3.8), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for name, marker in zip(DATA, "os", strict=True):
+        rows = sorted((row for row in growth if row.data == name), key=lambda row: row.n)
+        sizes, seconds = [row.n for row in rows], [row.seconds for row in rows]
+        label = name
+        if len(rows) > 1:
+            label += f": n^{np.polyfit(np.log(sizes), np.log(seconds), 1)[0]:.1f}"
+        left.plot(sizes, seconds, marker=marker, label=label)
+        right.plot(sizes, [row.peak_mib for row in rows], marker=marker, label=name)
+    products = {row.n: PRODUCTS * row.product_seconds for row in sorted(growth, key=lambda row: row.n)}
+    left.plot(list(products), list(products.values()), ":", color="gray", label=f"{PRODUCTS} min-plus products")
+    left.set(ylabel="processor seconds, one thread", title=f"to a gap of {GAP:g}")
+    right.set(ylabel="peak memory, MiB", title="beyond the matrix itself")
+    for axes in (left, right):
+        axes.set(xscale="log", yscale="log", xlabel="objects")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8)
+    figure.savefig(file, dpi=150)
 
 
 def _draw(growth: list[Growth], console: Console) -> None:

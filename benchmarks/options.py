@@ -62,7 +62,7 @@ def parse_options(benchmarks: Mapping[str, Listed], about: str | None) -> argpar
         metavar="FILE",
         help="an .osm.pbf file to add to the graphs; for search also a model of one",
     )
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="where search draws its growth")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="where nearness or search draws its growth")
     parser.add_argument(
         "--sizes", nargs="+", type=int, metavar="N", help="numbers of objects of nearness, or of points of search"
     )

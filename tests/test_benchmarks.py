@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
+from dataclasses import asdict
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -11,7 +14,7 @@ import torch
 from rich.console import Console
 from torch import Tensor, nn
 
-from benchmarks import limits, torchqmet_heads
+from benchmarks import limits, nearness, torchqmet_heads
 from benchmarks.limits import Limit, share_of_limit
 
 
@@ -86,3 +89,22 @@ def test_heads_of_torchqmet_are_compared_where_it_has_them(monkeypatch: pytest.M
     assert all(row.ours > 0 and row.theirs > 0 for row in rows)
     assert "IQE" in printed(rows)
     assert "WN" not in printed(rows)
+
+
+def test_the_growth_of_nearness_keeps_sizes_that_were_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def row(n: int, seconds: float) -> nearness.Growth:
+        return nearness.Growth("the paper's symmetric", n, seconds, 9, 1e-7, 100, 0.01, 1.0)
+
+    saved = tmp_path / "results.json"
+    before = nearness.Solved(50, {}, {}, [row(20, 1.0), row(5000, 300.0)])
+    saved.write_text(json.dumps({"nearness": asdict(before)}))
+    drawn: list[nearness.Growth] = []
+    monkeypatch.setattr(nearness, "RESULTS", saved)
+    monkeypatch.setattr(nearness, "draw_growth", lambda rows, _: drawn.extend(rows))
+    nearness.run(quick=True, sizes=[20, 30], picture=tmp_path / "growth.png")
+    sizes = {(row.data, row.n) for row in drawn}
+    assert sizes == {(name, n) for name in nearness.DATA for n in (20, 30)} | {("the paper's symmetric", 5000)}
+    assert all(row.seconds != 1.0 for row in drawn)
+    monkeypatch.undo()
+    nearness.draw_growth(drawn, tmp_path / "growth.png")
+    assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")

@@ -6,7 +6,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from reproduction.frame.figures import Figure
@@ -131,9 +131,22 @@ def settings(cell: Cell) -> dict[str, Any]:
     return json.loads(json.dumps(fields, sort_keys=True))
 
 
+def added_later(default: Any) -> Any:
+    """Declare a setting that cells did not have at first: while it has its default, they keep the keys of then.
+
+    Args:
+        default: what was done before there was this setting.
+    """
+    return field(default=default, metadata={"added later": True})
+
+
 def key_of(name: str, cell: Cell) -> Key:
     """The key of a run of the experiment with this name."""
-    return Key(settings_key(name, settings(cell)), cell.seed)
+    known = settings(cell)
+    for own in fields(cell):  # type: ignore[arg-type]
+        if own.metadata.get("added later") and getattr(cell, own.name) == own.default:
+            known.pop(own.name)
+    return Key(settings_key(name, known), cell.seed)
 
 
 def settings_key(name: str, settings: dict[str, Any]) -> str:

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from reproduction.experiments.graphs.data import ASYMMETRIC, MAP, SYMMETRIC, load
-from reproduction.experiments.graphs.metrize import BEST_METRIC, BEST_NETWORK, METHODS, METRICS, Cell, GraphsMetrize
+from reproduction.experiments.graphs.metrize import (
+    BEST_METRIC,
+    BEST_NETWORK,
+    METHODS,
+    METRICS,
+    SETTINGS,
+    Cell,
+    GraphsMetrize,
+)
 from reproduction.frame.executors import Cores
 from reproduction.frame.ledger import Ledger
 from reproduction.frame.rows import Row
@@ -58,12 +66,13 @@ def test_a_tiny_run_of_each_method_is_a_metric_or_says_that_it_is_none(
 
 
 def test_the_table_has_the_best_of_before_beside_the_new() -> None:
-    def row(graph: str, method: str, metric: str, value: float) -> Row:
-        settings = {"graph": graph, "method": method, "sample": 150_000}
-        config = f"{graph} {method}"
+    def row(graph: str, method: str, metric: str, value: float, **others: float) -> Row:
+        settings = {"graph": graph, "method": method, "sample": 150_000} | SETTINGS[graph] | others
+        config = f"{graph} {method} {others}"
         return Row("graphs-metrize", config, 0, metric, value, 3000, 1.0, "0", "c", settings, config, (0, 1))
 
     rows = [row("push", "corridor", "mse", 3.5), row("push", "MLP ensemble", "mse", 3.45)]
+    rows.append(row("push", "corridor", "mse", 9.0, pull=0.9))  # of settings that were given up
     table, details = GraphsMetrize().tables([*rows, row("push", "corridor", "floor", 5.0)])
     new, metric, network = (table.cells["push", name] for name in ("corridor", BEST_METRIC, BEST_NETWORK))
     assert isinstance(new, Measured)

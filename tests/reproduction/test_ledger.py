@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from tiny_experiment import Cell
 
-from reproduction.frame.experiment import Key, Result, key_of, settings
+from reproduction.frame.experiment import Key, Result, added_later, key_of, settings
 from reproduction.frame.ledger import Ledger, Run
 from reproduction.frame.rows import Row, longest_trained
 
@@ -148,3 +149,17 @@ def test_longest_takes_the_longest_trained_configuration_and_never_mixes() -> No
     assert [(r.seed, r.value) for r in longest_trained(quick + full)] == [(0, 1.0), (1, 2.0)]
     assert len(longest_trained(quick)) == 5
     assert longest_trained([]) == []
+
+
+def test_a_setting_that_was_added_later_keeps_the_keys_of_older_runs() -> None:
+    @dataclass(frozen=True)
+    class Older:
+        size: int
+        seed: int
+
+    @dataclass(frozen=True)
+    class Newer(Older):
+        decay: float = added_later(1.0)
+
+    assert key_of("tiny", Newer(1, 0)) == key_of("tiny", Older(1, 0))
+    assert key_of("tiny", Newer(1, 0, 0.5)) != key_of("tiny", Older(1, 0))

@@ -106,7 +106,7 @@ def test_another_log_or_objective_does_not_resume(tmp_path: Path) -> None:
     file = tmp_path / "run.safetensors"
     rl.learn_distance(rl.goal_model(log, dim=8, widths=(8,)), log, checkpoint=file, **SHORT)
     for other, objective in ((one_way_rooms().walks(40, 20, seed=1), None), (log, rl.Constrained(tolerance=0.1))):
-        with pytest.raises(CheckpointError, match="the training pairs, their distances or the objects differ"):
+        with pytest.raises(CheckpointError, match="the training data, or what is learned from them, differ"):
             rl.learn_distance(
                 rl.goal_model(log, dim=8, widths=(8,)), other, objective=objective, checkpoint=file, **SHORT
             )

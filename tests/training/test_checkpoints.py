@@ -100,9 +100,9 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"another run: epochs: 2 there, 3 here\. Resume"):
         tm.fit(model(), pairs, targets, objects=objects, config=config, checkpoint=file, progress="silent")
     config = tm.TrainingConfig(epochs=2, batch_size=32)
-    with pytest.raises(CheckpointError, match="another run: the training pairs, their distances or the objects differ"):
+    with pytest.raises(CheckpointError, match="another run: the training data, or what is learned from them, differ"):
         tm.fit(model(), pairs, targets + 1, objects=objects, config=config, checkpoint=file, progress="silent")
-    with pytest.raises(CheckpointError, match="another run: the training pairs, their distances or the objects differ"):
+    with pytest.raises(CheckpointError, match="another run: the training data, or what is learned from them, differ"):
         tm.fit(model(), pairs, targets, objects=objects + 1, config=config, checkpoint=file, progress="silent")
     with pytest.raises(CheckpointError, match="another run: the validation pairs differ"):
         tm.fit(

@@ -205,7 +205,7 @@ def test_a_resumed_run_ends_with_the_same_weights(labeled: bool, tmp_path: Path)
     tm.distil(teachers, resumed, objects, config=config, checkpoint=file, progress="silent", **extra)
     for mine, its in zip(whole.state_dict().values(), resumed.state_dict().values(), strict=True):
         assert torch.equal(mine, its)
-    with pytest.raises(Exception, match="the training pairs, their distances or the objects differ"):
+    with pytest.raises(Exception, match="the training data, or what is learned from them, differ"):
         tm.distil(teachers[:1], student(), objects, config=config, checkpoint=file, progress="silent", **extra)
 
 

@@ -15,7 +15,7 @@ from reproduction.experiments.graphs.cells import FAST_EPOCHS, QUICK_SIDES, SAMP
 from reproduction.experiments.graphs.data import NAMES, ROADS, Source, load
 from reproduction.experiments.graphs.heads import HEADS
 from reproduction.experiments.graphs.tables import Runs
-from reproduction.frame.experiment import Experiment, Result, Scale
+from reproduction.frame.experiment import Experiment, Result, Scale, added_later
 from reproduction.frame.findings import Finding, check, find
 from reproduction.frame.ledger import RESULTS, Ledger
 from reproduction.frame.rows import Row, pick
@@ -57,7 +57,7 @@ class Cell:
     epochs: int = FAST_EPOCHS
     """of the networks, and of the joint training"""
     denoising: int = 2000
-    """steps of the denoiser"""
+    """steps of the denoiser; 0 for features as they are"""
     steps: int = 3000
     """of the base, and of the student"""
     batch_size: int = 1024
@@ -72,6 +72,9 @@ class Cell:
     sample: int = SAMPLE
     landmarks: str = "farthest"
     map: str = ""
+    member: str = added_later("MLP")
+    member_decay: float = added_later(1.0)
+    """of the networks"""
 
 
 class GraphsMetrize(Experiment[Cell]):
@@ -111,7 +114,7 @@ class GraphsMetrize(Experiment[Cell]):
         return run(load(Source(cell.graph, cell.map, cell.side, cell.sample, cell.landmarks)), cell)  # type: ignore[arg-type]
 
     def tables(self, rows: list[Row]) -> list[Table]:
-        full = [row for row in rows if row.settings["sample"] == SAMPLE]
+        full = [row for row in rows if _by_this_recipe(row)]
         columns = (BEST_METRIC, *(method for method in METHODS if method in METRICS), BEST_NETWORK, *METHODS)
         columns = tuple(dict.fromkeys(columns))
         cells: dict[tuple[str, str], Measured | str | None] = {}
@@ -142,7 +145,7 @@ class GraphsMetrize(Experiment[Cell]):
         ]
 
     def findings(self, rows: list[Row]) -> dict[str, Finding]:
-        full = [row for row in rows if row.settings["sample"] == SAMPLE]
+        full = [row for row in rows if _by_this_recipe(row)]
         near, below = [], []
         before = Runs(Ledger(RESULTS / "graphs.jsonl").rows())
         for graph in {row.settings["graph"] for row in full}:
@@ -159,6 +162,12 @@ class GraphsMetrize(Experiment[Cell]):
             check("corridor below the tuned MLP of before", below, "graphs"),
         )
         return {} if found is None else {"table_graph_metrize": found}
+
+
+def _by_this_recipe(row: Row) -> bool:
+    """Leaves out quick runs, and those of settings that were given up."""
+    chosen = SETTINGS.get(row.settings["graph"], {})
+    return row.settings["sample"] == SAMPLE and all(row.settings.get(key) == chosen[key] for key in chosen)
 
 
 def _error(rows: list[Row], graph: str, method: str, metric: str = "mse") -> Measured | None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 PARTS = Path("out") / "graphs-metrize-parts"
 """what several cells share: denoised features and members of ensembles"""
 MEMBER_DEPTH, BASE_DEPTH = 2, 3
-MEMBER_DECAY = 1.0
 AUDITED = 200
 
 
@@ -67,6 +66,8 @@ def run(data: Data, cell: Cell) -> list[Result]:
 
 def denoised(data: Data, cell: Cell) -> Tensor:
     """The features of all nodes as the encoders read them: without the noise, as far as they predict each other."""
+    if not cell.denoising:
+        return data.features
     key = content_key("denoised", cell.graph, cell.map, cell.side, cell.sample, cell.denoising)
     cache = ArrayCache(PARTS)
     known = cache.read(key)
@@ -81,13 +82,14 @@ def denoised(data: Data, cell: Cell) -> Tensor:
 
 def _member(data: Data, cell: Cell, objects: Tensor, seed: int) -> tm.Siamese:
     """A calibrated MLP, by the fast protocol of `graphs`."""
-    model = _model("MLP", cell, objects, MEMBER_DEPTH, seed)
-    key = content_key("member", cell.graph, cell.map, cell.side, cell.sample, cell.denoising, cell.epochs, seed)
+    model = _model(cell.member, cell, objects, MEMBER_DEPTH, seed)
+    recipe = (cell.member, cell.member_decay, cell.denoising, cell.epochs, seed)
+    key = content_key("member", cell.graph, cell.map, cell.side, cell.sample, cell.pairs, *recipe)
     cache = ArrayCache(PARTS)
     known = cache.read(key)
     if known is None:
         training = data.pairs(data.sample.training_rows(cell.pairs))
-        tm.fit(model, *training, objects=objects, config=_config(cell, seed, MEMBER_DECAY), progress="silent")
+        tm.fit(model, *training, objects=objects, config=_config(cell, seed, cell.member_decay), progress="silent")
         cache.write(key, {name: value.numpy() for name, value in model.state_dict().items()})
     else:
         model.load_state_dict({name: torch.from_numpy(value) for name, value in known.items()})
@@ -153,7 +155,7 @@ def _distilled(data: Data, cell: Cell, objects: Tensor, members: list[tm.Siamese
 
 def _joint(data: Data, cell: Cell, objects: Tensor) -> ObjectDistance:
     """One MLP and a base, trained together on the labeled pairs, in a corridor of a fixed floor."""
-    upper = _model("MLP", cell, objects, MEMBER_DEPTH, cell.seed)
+    upper = _model(cell.member, cell, objects, MEMBER_DEPTH, cell.seed)
     lower = _model(cell.head, cell, objects, BASE_DEPTH, cell.seed)
     pairs, targets = data.pairs(data.sample.training_rows(cell.pairs))
     few = slice(0, 8 * BATCH)

@@ -17,7 +17,7 @@ from trimetric.training.config import Epoch, History, TrainingConfig
 NOT_PART_OF_A_RUN = ("checkpoint_seconds", "seed")
 """settings that may change; `settings_identity` takes the seeds of the members separately"""
 PHRASES = {
-    "data": "the training pairs, their distances or the objects differ",
+    "data": "the training data, or what is learned from them, differ",
     "validation": "the validation pairs differ",
     "watch": "the watched pairs differ",
     "bootstrap": "where the targets come from differs",

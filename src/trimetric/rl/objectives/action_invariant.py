@@ -9,9 +9,9 @@ from torch import Tensor
 
 from trimetric._support import checks
 from trimetric.distances import ObjectDistance
-from trimetric.rl.objectives.actions import ActionExtras
+from trimetric.rl.objectives.actions import ActionExtras, acted
 from trimetric.rl.objectives.contrastive import GoalPotential
-from trimetric.rl.objectives.discounts import backup, check_discount, contrast, grid, rate_of
+from trimetric.rl.objectives.discounts import backup, check_discount, contrast, rate_of
 from trimetric.rl.objectives.objective import Batch, Extras, Objective
 from trimetric.rl.trajectories.sampling import LogSampler
 from trimetric.rl.trajectories.trajectories import Trajectories
@@ -71,24 +71,13 @@ class ActionInvariant(Objective):
 
     def loss(self, batch: Batch, extras: Extras) -> Tensor:
         assert isinstance(extras, InvariantExtras)
-        points, rows = batch.embed("here", "next", "goal"), batch.rows["here"]
-        count, rate = len(rows), rate_of(self.discount, batch.unit)
-        group = min(self.group, count)
-        acted = extras.encoder(points[:count], batch.log.actions(rows))
-        table = torch.cat([points, acted])
-        states, goals = grid(count, group)
-        each = torch.arange(count)
-        after, far, choice = (
-            rate * d
-            for d in batch.distances(
-                table,
-                (count + states, 2 * count + goals),
-                (3 * count + states, 2 * count + goals),
-                (each, 3 * count + each),
-            )
+        rows, rate = batch.rows["here"], rate_of(self.discount, batch.unit)
+        group = min(self.group, len(rows))
+        after, far, choice, states, goals, points = acted(
+            batch, extras.encoder, "next", discount=self.discount, group=group
         )
-        scores = extras.potential(points[2 * count :])[goals.to(points.device)] - far
-        own = torch.nonzero((states == goals).view(count, group))[:, 1]
-        told_apart = contrast(scores.view(count, group), own.to(points.device))
-        paid = rate * batch.log.costs(rows)[states.to(points.device)]
+        scores = extras.potential(points)[goals] - far
+        own = torch.nonzero((states == goals).view(-1, group))[:, 1]
+        told_apart = contrast(scores.view(-1, group), own)
+        paid = rate * batch.log.costs(rows)[states]
         return told_apart + self.strength * (choice.mean() + backup(far, paid + after).mean())

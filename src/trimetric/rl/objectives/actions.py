@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,7 +12,8 @@ from torch.nn import functional as F
 from trimetric._support.described import Described
 from trimetric.distances import ObjectDistance
 from trimetric.models.encoders import MLP
-from trimetric.rl.objectives.objective import Extras
+from trimetric.rl.objectives.discounts import grid, rate_of
+from trimetric.rl.objectives.objective import Batch, Extras
 from trimetric.rl.trajectories.trajectories import Trajectories
 
 
@@ -57,3 +59,45 @@ class ActionExtras(Extras):
             actions=int(log.num_actions or log.actions.shape[-1]),
             discrete=log.actions.ndim == 1,
         )
+
+
+class Acted(NamedTuple):
+    r"""Discounted distances of a batch whose rows are states, what followed, and goals, all times $\eta$."""
+
+    after: Tensor
+    """from what followed to the goals, for each pair of `states` and `goals`"""
+    far: Tensor
+    """from states with actions to the goals, for each of these pairs"""
+    choice: Tensor
+    """from each state to itself with its action: what choosing it costs"""
+    states: Tensor
+    goals: Tensor
+    """places in the batch; `group` pairs for each state, row by row"""
+    goal_points: Tensor
+
+
+def acted(batch: Batch, encoder: ActionEncoder, following: str, *, discount: float, group: int) -> Acted:
+    """Measure how far the goals of a group are after each logged action, and after what followed.
+
+    Args:
+        batch: with columns "here" and "goal".
+        encoder: of states with actions.
+        following: the column of what followed.
+        discount: of a step.
+        group: how many goals each state is measured to, at most the size of the batch.
+    """
+    points, rows = batch.embed("here", following, "goal"), batch.rows["here"]
+    count, rate = len(rows), rate_of(discount, batch.unit)
+    table = torch.cat([points, encoder(points[:count], batch.log.actions(rows))])
+    states, goals = grid(count, group)
+    each = torch.arange(count)
+    after, far, choice = (
+        rate * d
+        for d in batch.distances(
+            table,
+            (count + states, 2 * count + goals),
+            (3 * count + states, 2 * count + goals),
+            (each, 3 * count + each),
+        )
+    )
+    return Acted(after, far, choice, states.to(points.device), goals.to(points.device), points[2 * count :])

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from trimetric._support import checks
 from trimetric.distances import ObjectDistance
-from trimetric.rl.objectives.actions import ActionExtras
-from trimetric.rl.objectives.discounts import backup, check_discount, grid, rate_of
+from trimetric.rl.objectives.actions import ActionExtras, acted
+from trimetric.rl.objectives.discounts import backup, check_discount, rate_of
 from trimetric.rl.objectives.objective import Batch, Extras, Objective
 from trimetric.rl.trajectories.sampling import LogSampler
 from trimetric.rl.trajectories.trajectories import Trajectories
@@ -68,23 +68,9 @@ class Multistep(Objective):
 
     def loss(self, batch: Batch, extras: Extras) -> Tensor:
         assert isinstance(extras, ActionExtras)
-        points, rows = batch.embed("here", "way", "goal"), batch.rows["here"]
-        count, rate = len(rows), rate_of(self.discount, batch.unit)
-        group = min(self.group, count)
-        acted = extras.encoder(points[:count], batch.log.actions(rows))
-        table = torch.cat([points, acted])
-        states, goals = grid(count, group)
-        each = torch.arange(count)
-        after, far, choice = (
-            rate * d
-            for d in batch.distances(
-                table,
-                (count + states, 2 * count + goals),
-                (3 * count + states, 2 * count + goals),
-                (each, 3 * count + each),
-            )
-        )
-        paid = rate * batch.log.costs_between(rows, batch.rows["way"])[states.to(points.device)]
+        rows, rate = batch.rows["here"], rate_of(self.discount, batch.unit)
+        group = min(self.group, len(rows))
+        after, far, choice, states, goals, _ = acted(batch, extras.encoder, "way", discount=self.discount, group=group)
+        paid = rate * batch.log.costs_between(rows, batch.rows["way"])[states]
         losses = backup(far, paid + after)
-        own = losses[(states == goals).to(points.device)]
-        return (losses.mean() + own.mean()) / 2 + ((-choice).exp() - 1).square().mean()
+        return (losses.mean() + losses[states == goals].mean()) / 2 + ((-choice).exp() - 1).square().mean()

@@ -9,10 +9,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from torch import Tensor, nn
 
-from trimetric.distances import ObjectDistance, Siamese
+from trimetric.distances import ObjectDistance
 from trimetric.distances.all_pairs import all_pairs
-from trimetric.rl.policies.waypoints import Planner, radius_of, spread_states
-from trimetric.rl.trajectories.trajectories import Trajectories
+from trimetric.rl.policies.waypoints import Planner
 
 ENTRIES = 8
 """waypoints from which a goal may be reached directly"""
@@ -53,39 +52,6 @@ class GraphPolicy(Planner):
     ) -> None:
         super().__init__(model=model, local=local, states=states, shape=shape, radius=radius)
         self.register_buffer("between", torch.zeros(states, states))
-
-    @classmethod
-    def from_log(
-        cls,
-        model: Siamese,
-        trajectories: Trajectories,
-        *,
-        local: nn.Module,
-        states: int = 1000,
-        horizon: int = 20,
-        quantile: float = 0.8,
-        seed: int = 0,
-    ) -> GraphPolicy:
-        """Choose waypoints from a log, spread evenly by the learned distance, and search for all paths between them.
-
-        Args:
-            model: a learned distance.
-            trajectories: the log.
-            local: the policy that walks to near states, from `learn_local_policy`.
-            states: how many waypoints to choose.
-            horizon: how many logged steps an edge may be long.
-            quantile: which part of the states that are `horizon` logged steps away is within the radius.
-            seed: of what is drawn.
-
-        Returns:
-            The policy.
-        """
-        radius = radius_of(model, trajectories, horizon=horizon, quantile=quantile, seed=seed)
-        chosen = spread_states(model, trajectories, states, seed=seed)
-        shape = tuple(chosen.shape[1:])
-        policy = cls(model=model, local=local, states=len(chosen), shape=shape, radius=radius).to(chosen.device)
-        policy.set_waypoints(chosen)
-        return policy.eval()
 
     @torch.no_grad()
     def set_waypoints(self, observations: Tensor) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -45,6 +46,41 @@ class Planner(Policy):
         self.register_buffer("waypoints", torch.zeros(checks.positive_int("states", states), *shape))
         self.register_buffer("points", torch.zeros(states, self.distance.head.dim))
         self._known: dict[bytes, Tensor] = {}
+
+    @classmethod
+    def from_log(
+        cls,
+        model: Siamese,
+        trajectories: Trajectories,
+        *,
+        local: nn.Module,
+        states: int = 1000,
+        horizon: int = 20,
+        quantile: float = 0.8,
+        seed: int = 0,
+    ) -> Self:
+        """Choose waypoints from a log, spread evenly by the learned distance.
+
+        Args:
+            model: a learned distance.
+            trajectories: the log.
+            local: the policy that walks to near states, from `learn_local_policy`.
+            states: how many waypoints to choose.
+            horizon: how many logged steps away the next waypoint may be; of a graph, how long an edge may be.
+            quantile: which part of the states that are `horizon` logged steps away is within the radius.
+            seed: of what is drawn.
+
+        Returns:
+            The policy.
+        """
+        checks.instance("model", model, Siamese)
+        checks.instance("trajectories", trajectories, Trajectories)
+        radius = radius_of(model, trajectories, horizon=horizon, quantile=quantile, seed=seed)
+        chosen = spread_states(model, trajectories, states, seed=seed)
+        shape = tuple(chosen.shape[1:])
+        policy = cls(model=model, local=local, states=len(chosen), shape=shape, radius=radius).to(chosen.device)
+        policy.set_waypoints(chosen)
+        return policy.eval()
 
     @property
     def distance(self) -> ObjectDistance:
@@ -198,41 +234,6 @@ class WaypointPolicy(Planner):
         >>> policy(torch.zeros(2, 1), torch.full((2, 1), 40.0)).shape
         torch.Size([2, 1])
     """
-
-    @classmethod
-    def from_log(
-        cls,
-        model: Siamese,
-        trajectories: Trajectories,
-        *,
-        local: nn.Module,
-        states: int = 1000,
-        horizon: int = 20,
-        quantile: float = 0.8,
-        seed: int = 0,
-    ) -> WaypointPolicy:
-        """Choose waypoints from a log, spread evenly by the learned distance.
-
-        Args:
-            model: a learned distance.
-            trajectories: the log.
-            local: the policy that walks to near states, from `learn_local_policy`.
-            states: how many waypoints to choose.
-            horizon: how many logged steps away the next waypoint may be.
-            quantile: which part of the states that are `horizon` logged steps away is within the radius.
-            seed: of what is drawn.
-
-        Returns:
-            The policy.
-        """
-        checks.instance("model", model, Siamese)
-        checks.instance("trajectories", trajectories, Trajectories)
-        radius = radius_of(model, trajectories, horizon=horizon, quantile=quantile, seed=seed)
-        chosen = spread_states(model, trajectories, states, seed=seed)
-        shape = tuple(chosen.shape[1:])
-        policy = cls(model=model, local=local, states=len(chosen), shape=shape, radius=radius).to(chosen.device)
-        policy.set_waypoints(chosen)
-        return policy.eval()
 
     def to_goals(self, goals: Tensor) -> Tensor:
         return all_pairs(self.distance.head, self.points, goals).mT
