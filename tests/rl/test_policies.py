@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 from small_worlds import box_walks, gated_ring
-from torch import Tensor
+from torch import Tensor, nn
 
-from trimetric import Siamese, rl
+from trimetric import Euclidean, NormInduced, Siamese, rl
 from trimetric._support.tensor_files import CheckpointError
 
 SHORT: dict[str, Any] = {"steps": 50, "batch_size": 32, "progress": "silent"}
@@ -275,3 +276,25 @@ def test_wrong_arguments_are_named(every: dict[str, rl.Policy], tmp_path: Path) 
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(CheckpointError, match="cannot be read, it is truncated or no policy"):
         rl.load_policy(file)
+
+
+class Straight(nn.Module):
+    def forward(self, here: Tensor, goal: Tensor) -> Tensor:
+        return goal - here
+
+
+@pytest.mark.parametrize(("lookahead", "arrives"), [(0.0, False), (5.0, True)])
+def test_a_short_search_leaves_the_dips_of_a_distance(lookahead: float, arrives: bool) -> None:
+    corners = np.array([[0, 3], [0, 0], [6, 0], [6, 3]], dtype=np.float32)  # around a wall, past which one can see
+    parts = [np.linspace(start, end, 20) for start, end in itertools.pairwise(corners)]
+    way = torch.from_numpy(np.concatenate(parts)).float()
+    straight = nn.Linear(2, 2, bias=False)
+    nn.init.eye_(straight.weight)
+    model = Siamese(straight, NormInduced(Euclidean(2)))
+    planner = rl.WaypointPolicy(
+        model=model, local=Straight(), states=len(way), shape=(2,), radius=2.0, lookahead=lookahead
+    ).walking_to(way)
+    here, goal = way[:1], way[-1:]
+    for _ in range(10):
+        here = here + planner(here, goal)
+    assert bool((here == goal).all()) == arrives

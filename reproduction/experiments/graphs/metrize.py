@@ -38,6 +38,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "3d": {"head": "wide Toll IQE", "weight_decay": 0.03, "pull": 0.1},
     "3dr": {"weight_decay": 0.03, "pull": 0.1},
     "push": {"weight_decay": 0.1, "pull": 0.05},
+    "to directed": {"head": "wide Toll IQE", "member": "wide MLP", "member_decay": 0.1},
 }
 """of the base and the student, by graph; tried out on validation pairs of seed 0"""
 GRAPHS = ("3d", "3dr", "to directed", "push", "to", "taxi", "3dd")

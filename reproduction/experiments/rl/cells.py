@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reproduction.experiments.rl.heads import HEADS
-from reproduction.frame.experiment import Scale
+from reproduction.frame.experiment import Scale, added_later
 from trimetric._support.optional import installed
 
 POINTMAZES = ("medium-navigate", "large-navigate", "giant-navigate", "medium-stitch", "large-stitch", "giant-stitch")
@@ -22,7 +22,10 @@ STEPS = {"medium": 10_000, "large": 10_000, "giant": 20_000}
 BATCH = 512
 COMPARED_STEPS, COMPARED_BATCH = 5000, 256
 """where heads or objectives are compared: the directed world, one maze, and teleport"""
+LONG_HEAD, LONG_STEPS = "IQE", 20_000
+"""what learns the directed world with the batches of the mazes, to see how far it gets"""
 COMPARED_MAZE = "medium-navigate"
+LOOKAHEAD = 5.0
 EPISODES, FEW_EPISODES = 50, 10
 """for each task; few in the directed world, which has twice as many tasks, and where planners alone are compared"""
 QUICK_STEPS = 50
@@ -47,6 +50,8 @@ class Cell:
     """of the planners, for each task"""
     seed: int
     """of the data, the weights, and the episodes"""
+    lookahead: float = added_later(0.0)
+    """of the waypoints, in radii"""
 
 
 def cells_of(scale: Scale, seeds: tuple[int, ...] | None) -> list[Cell]:
@@ -72,14 +77,15 @@ def _ordered(seeds: tuple[int, ...], *, quick: bool) -> Iterator[Cell]:
 
     def maze(world: str, seed: int) -> Cell:
         steps = QUICK_STEPS if quick else STEPS[world.split("-")[0]]
-        return Cell(world, MAIN, "sqrt", steps, 64 if quick else BATCH, full, full, seed)
+        return Cell(world, MAIN, "sqrt", steps, 64 if quick else BATCH, full, full, seed, LOOKAHEAD)
 
     def compared(world: str, seed: int, head: str = MAIN, objective: str = "sqrt") -> Cell:
         steps, batch = (QUICK_STEPS, 64) if quick else (COMPARED_STEPS, COMPARED_BATCH)
-        return Cell(world, head, objective, steps, batch, few if world == DIRECTED else 0, few, seed)
+        return Cell(world, head, objective, steps, batch, few if world == DIRECTED else 0, few, seed, LOOKAHEAD)
 
     def baseline(world: str, seed: int) -> Cell:
-        return Cell(world, NONE, NONE, QUICK_STEPS if quick else 0, 0, few if world == DIRECTED else full, few, seed)
+        episodes = few if world == DIRECTED else full
+        return Cell(world, NONE, NONE, QUICK_STEPS if quick else 0, 0, episodes, few, seed, LOOKAHEAD)
 
     first, *later = seeds
     for world in POINTMAZES:
@@ -88,6 +94,8 @@ def _ordered(seeds: tuple[int, ...], *, quick: bool) -> Iterator[Cell]:
         yield baseline(world, first)
     for head in HEADS:
         yield compared(DIRECTED, first, head)
+    if not quick:
+        yield Cell(DIRECTED, LONG_HEAD, "sqrt", LONG_STEPS, BATCH, few, few, first, LOOKAHEAD)
     for seed in later:
         for world in POINTMAZES:
             yield maze(world, seed)

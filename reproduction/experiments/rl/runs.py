@@ -20,7 +20,7 @@ from reproduction.frame.experiment import Result
 from trimetric import rl
 
 WAVES = 4
-WAYPOINT_HORIZON, GRAPH_HORIZON, LOCAL_HORIZON = 30, 20, 20
+HORIZON = 20
 WAYPOINTS = 500
 LOCAL_STEPS = 1500
 ACTOR_STEPS, ACTOR_BATCH = 3000, 256
@@ -94,7 +94,7 @@ def local_policy(name: str, seed: int, *, quick: bool) -> rl.LocalPolicy:
     """Learn how to get to near places; the same for all distances."""
     _, train, _ = data_of(name, seed, quick=quick)
     steps = 50 if quick else LOCAL_STEPS
-    return rl.learn_local_policy(train, horizon=LOCAL_HORIZON, steps=steps, seed=seed, progress="silent")
+    return rl.learn_local_policy(train, horizon=HORIZON, steps=steps, seed=seed, progress="silent")
 
 
 def learned(cell: Cell, train: rl.Trajectories) -> tm.Siamese:
@@ -132,9 +132,9 @@ def policies(
     states = 100 if quick else WAYPOINTS
     with clock.part("planners"):
         waypoints = rl.WaypointPolicy.from_log(
-            model, train, local=local, states=states, horizon=WAYPOINT_HORIZON, seed=cell.seed
+            model, train, local=local, states=states, horizon=HORIZON, lookahead=cell.lookahead, seed=cell.seed
         )
-        graph = rl.GraphPolicy.from_log(model, train, local=local, states=states, horizon=GRAPH_HORIZON, seed=cell.seed)
+        graph = rl.GraphPolicy.from_log(model, train, local=local, states=states, horizon=HORIZON, seed=cell.seed)
     actor_steps = 50 if quick else ACTOR_STEPS
     yield "waypoints", waypoints
     if cell.seed == 0:  # the others only teach with it

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reproduction.experiments.rl.cells import (
+    BATCH,
     COMPARED_MAZE,
     COMPARED_STEPS,
     DIRECTED,
+    LONG_HEAD,
+    LONG_STEPS,
     MAIN,
     NONE,
     OBJECTIVE_NAMES,
@@ -135,11 +138,14 @@ def directed_table(rows: list[Row]) -> Table:
         for head in (*HEADS, NONE)
         for name, (metric, factor, _) in numbers.items()
     }
+    long = f"{LONG_HEAD}, {LONG_STEPS:,} x {BATCH}"
+    for name, (metric, factor, _) in numbers.items():
+        cells[long, name] = measured(rows, metric, DIRECTED, LONG_HEAD, factor=factor, steps=LONG_STEPS)
     return Table(
         label="table_rl_directed",
         title="One-way gates and conveyor belts: heads with equal budgets",
         columns=[Column(name, None, form) for name, (_, _, form) in numbers.items()],
-        rows=[*HEADS, NONE],
+        rows=[*HEADS, long, NONE],
         cells=cells,
         corner="head",
         note=(

@@ -12,8 +12,8 @@ from torch.nn import functional as F
 from trimetric._support import checks
 from trimetric._support.progress import Shown
 from trimetric.rl.policies.actor import ActorPolicy, actor_for, measure_features
+from trimetric.rl.policies.planner import Planner
 from trimetric.rl.policies.policy import frozen
-from trimetric.rl.policies.waypoints import Planner
 from trimetric.rl.trajectories.sampling import LogReader, LogSampler, log_identity
 from trimetric.rl.trajectories.trajectories import Trajectories
 from trimetric.training.arguments import check_settings, checkpoint_file

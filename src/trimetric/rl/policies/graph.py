@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
-from torch import Tensor, nn
+from torch import Tensor
 
-from trimetric.distances import ObjectDistance
 from trimetric.distances.all_pairs import all_pairs
-from trimetric.rl.policies.waypoints import Planner
+from trimetric.rl.policies.planner import NO_PATH, Planner
 
 ENTRIES = 8
 """waypoints from which a goal may be reached directly"""
 NEARLY_BEST = 1.02
-NO_PATH = -1.0
-"""instead of infinity, so that files of policies hold finite numbers only"""
 
 
 class GraphPolicy(Planner):
@@ -44,27 +37,6 @@ class GraphPolicy(Planner):
         >>> policy(torch.zeros(2, 1), torch.full((2, 1), 40.0)).shape
         torch.Size([2, 1])
     """
-
-    between: Tensor
-
-    def __init__(
-        self, *, model: ObjectDistance, local: nn.Module, states: int, shape: Sequence[int], radius: float
-    ) -> None:
-        super().__init__(model=model, local=local, states=states, shape=shape, radius=radius)
-        self.register_buffer("between", torch.zeros(states, states))
-
-    @torch.no_grad()
-    def set_waypoints(self, observations: Tensor) -> None:
-        """Set the logged states to walk to, and search for the cheapest paths between them.
-
-        Args:
-            observations: what was seen there.
-        """
-        super().set_waypoints(observations)
-        lengths = all_pairs(self.distance.head, self.points).double().cpu()
-        edges = torch.where(lengths <= self.radius, lengths.clamp(min=1e-9), 0.0).fill_diagonal_(0.0)
-        costs = torch.from_numpy(dijkstra(csr_array(edges.numpy())))
-        self.between.copy_(torch.where(costs.isfinite(), costs, NO_PATH))
 
     def to_goals(self, goals: Tensor) -> Tensor:
         last = all_pairs(self.distance.head, self.points, goals).mT

@@ -1,10 +1,8 @@
-"""Planning over logged states: waypoints, chosen by a learned distance, and a policy for near goals that moves."""
+"""Planning by the learned distance: a short search, and what remains after it as the distance says."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Self
 
 import torch
@@ -13,215 +11,30 @@ from torch import Tensor, nn
 from trimetric._support import checks
 from trimetric.distances import ObjectDistance, Siamese
 from trimetric.distances.all_pairs import all_pairs
-from trimetric.rl.policies.policy import Policy, frozen
-from trimetric.rl.trajectories.sampling import LogReader, LogSampler
+from trimetric.rl.policies.planner import NO_PATH, Planner, planned
 from trimetric.rl.trajectories.trajectories import Trajectories
 
-SAMPLED = 4096
-CANDIDATES = 10
-REMEMBERED = 4096
-"""goals whose distances from the waypoints are kept, as they stay the same for an episode"""
-
-
-class Planner(Policy):
-    """Walks to one logged state after another.
-
-    Args:
-        model: a learned distance.
-        local: the policy that walks to near states.
-        states: how many logged states there are to walk to.
-        shape: of an observation.
-        radius: the largest distance of the next waypoint.
-    """
-
-    waypoints: Tensor
-    points: Tensor
-
-    def __init__(
-        self, *, model: ObjectDistance, local: nn.Module, states: int, shape: Sequence[int], radius: float
-    ) -> None:
-        super().__init__()
-        self.model, self.local = frozen(model), frozen(local)
-        self.radius = checks.finite_number("radius", radius, above=0)
-        self.register_buffer("waypoints", torch.zeros(checks.positive_int("states", states), *shape))
-        self.register_buffer("points", torch.zeros(states, self.distance.head.dim))
-        self._known: dict[bytes, Tensor] = {}
-
-    @classmethod
-    def from_log(
-        cls,
-        model: Siamese,
-        trajectories: Trajectories,
-        *,
-        local: nn.Module,
-        states: int = 1000,
-        horizon: int = 20,
-        quantile: float = 0.8,
-        seed: int = 0,
-    ) -> Self:
-        """Choose waypoints from a log, spread evenly by the learned distance.
-
-        Args:
-            model: a learned distance.
-            trajectories: the log.
-            local: the policy that walks to near states, from `learn_local_policy`.
-            states: how many waypoints to choose.
-            horizon: how many logged steps away the next waypoint may be; of a graph, how long an edge may be.
-            quantile: which part of the states that are `horizon` logged steps away is within the radius.
-            seed: of what is drawn.
-
-        Returns:
-            The policy.
-        """
-        checks.instance("model", model, Siamese)
-        checks.instance("trajectories", trajectories, Trajectories)
-        radius = radius_of(model, trajectories, horizon=horizon, quantile=quantile, seed=seed)
-        chosen = spread_states(model, trajectories, states, seed=seed)
-        shape = tuple(chosen.shape[1:])
-        policy = cls(model=model, local=local, states=len(chosen), shape=shape, radius=radius).to(chosen.device)
-        policy.set_waypoints(chosen)
-        return policy.eval()
-
-    @property
-    def distance(self) -> ObjectDistance:
-        """The learned distance."""
-        assert isinstance(self.model, ObjectDistance)
-        return self.model
-
-    @torch.no_grad()
-    def set_waypoints(self, observations: Tensor) -> None:
-        """Set the logged states to walk to.
-
-        Args:
-            observations: what was seen there.
-        """
-        self.waypoints.copy_(observations)
-        self.points.copy_(self.distance.embed(observations))
-        self._known.clear()
-
-    @abstractmethod
-    def to_goals(self, goals: Tensor) -> Tensor:
-        """Compute what remains from each waypoint.
-
-        Args:
-            goals: points of goals (g, dim).
-
-        Returns:
-            Costs (g, waypoints).
-        """
-
-    @torch.no_grad()
-    def next_states(self, observations: Tensor, goals: Tensor) -> Tensor:
-        """Choose the next waypoint of each observation; the goal itself where that is near.
-
-        Args:
-            observations: what is seen (b, ...).
-            goals: what is to be seen (b, ...).
-
-        Returns:
-            Logged states or goals (b, ...).
-        """
-        here, there = self.distance.embed(observations), self.distance.embed(goals)
-        reach = all_pairs(self.distance.head, here, self.points)
-        return self.towards(reach, self._remaining(goals, there), self.distance.head(here, there), goals)
-
-    def towards(self, reach: Tensor, remaining: Tensor, direct: Tensor, goals: Tensor) -> Tensor:
-        """Choose the next waypoints by distances that are known already.
-
-        Args:
-            reach: distances from the observations to the waypoints (b, waypoints).
-            remaining: costs from the waypoints to the goals (b, waypoints).
-            direct: distances from the observations to the goals (b,).
-            goals: what is to be seen (b, ...).
-
-        Returns:
-            Logged states or goals (b, ...).
-        """
-        chosen = self.choose(reach, remaining)
-        way = self.waypoints[chosen.clamp(min=0)].to(goals.dtype)
-        stay = (direct <= self.radius) | (chosen < 0)
-        return torch.where(stay.reshape(-1, *[1] * (goals.ndim - 1)), goals, way)
-
-    @torch.no_grad()
-    def ways(self, observations: Tensor, goals: Tensor) -> Ways:
-        """Measure all ways from observations to waypoints, and from these to goals, once for many pairs of them.
-
-        Args:
-            observations: what is seen (n, ...).
-            goals: what is to be seen (m, ...).
-
-        Returns:
-            What chooses the next waypoints of pairs.
-        """
-        here, there = self.distance.embed(observations), self.distance.embed(goals)
-        return Ways(self, here, there, all_pairs(self.distance.head, here, self.points), self.to_goals(there))
-
-    @abstractmethod
-    def choose(self, reach: Tensor, remaining: Tensor) -> Tensor:
-        """Choose a waypoint for each row.
-
-        Args:
-            reach: distances from the observations to the waypoints (b, waypoints).
-            remaining: costs from the waypoints to the goals (b, waypoints).
-
-        Returns:
-            The numbers of waypoints (b,), -1 where none is within the radius.
-        """
-
-    def act(self, observations: Tensor, goals: Tensor) -> Tensor:
-        return self.local(observations, self.next_states(observations, goals))
-
-    def _remaining(self, goals: Tensor, points: Tensor) -> Tensor:
-        """The rows of `to_goals`, computed once for each goal."""
-        keys = [row.tobytes() for row in goals.cpu().numpy()]
-        missing = list(dict.fromkeys(key for key in keys if key not in self._known))
-        if missing:
-            if len(self._known) + len(missing) > REMEMBERED:
-                self._known.clear()
-                missing = list(dict.fromkeys(keys))
-            first = {key: place for place, key in reversed(list(enumerate(keys)))}
-            rows = self.to_goals(points[[first[key] for key in missing]])
-            self._known.update(zip(missing, rows, strict=True))
-        return torch.stack([self._known[key] for key in keys])
-
-    def _apply(self, fn: object, recurse: bool = True) -> Planner:
-        self._known.clear()  # on another device
-        return super()._apply(fn, recurse)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True, eq=False)
-class Ways:
-    """The distances of a planner from some observations and to some goals."""
-
-    planner: Planner
-    here: Tensor
-    there: Tensor
-    reach: Tensor
-    remaining: Tensor
-
-    def next_states(self, observations: Tensor, goals: Tensor, wanted: Tensor) -> Tensor:
-        """Choose the next waypoints of pairs.
-
-        Args:
-            observations: numbers of observations (b,).
-            goals: numbers of goals (b,).
-            wanted: what is to be seen there (b, ...).
-        """
-        direct = self.planner.distance.head(self.here[observations], self.there[goals])
-        return self.planner.towards(self.reach[observations], self.remaining[goals], direct, wanted)
+WALKED = 0.25
+"""weight of the way up to where the distance is asked: less than 1, as a start is worth leaving"""
+NEARLY_BEST = 0.02
+"""how many radii worse than the best a waypoint may be that is farther ahead"""
+LOOKAHEAD = 5.0
 
 
 class WaypointPolicy(Planner):
-    """Walks to the logged state w near the observation s that has least d(w, g) + d(s, w) / 2 to the goal g.
+    """Searches a few radii ahead, for the logged state w with least d(w, g) + c(s, w) / 4, and walks there.
 
-    No search: the distance has to know the whole way.
+    c(s, w) is the cost of a path of short distances, d(w, g) what remains to the goal, by the distance alone: it has to
+    know the whole way, but for dips that are no deeper than the search is long.  A distance has such dips near walls,
+    behind which there is a place much nearer to the goal; a planner that looks at the next waypoint only stays there.
 
     Args:
         model: a learned distance.
         local: the policy that walks to near states.
         states: how many logged states there are to walk to.
         shape: of an observation.
-        radius: the largest distance of the next waypoint.
+        radius: the largest distance of the next waypoint, and the length of the longest step of a path.
+        lookahead: the cost of the longest path between waypoints, in radii; 0 for the next waypoint alone.
 
     Examples:
         >>> import numpy as np
@@ -235,63 +48,67 @@ class WaypointPolicy(Planner):
         torch.Size([2, 1])
     """
 
+    def __init__(
+        self,
+        *,
+        model: ObjectDistance,
+        local: nn.Module,
+        states: int,
+        shape: Sequence[int],
+        radius: float,
+        lookahead: float = LOOKAHEAD,
+    ) -> None:
+        super().__init__(model=model, local=local, states=states, shape=shape, radius=radius)
+        self.lookahead = checks.finite_number("lookahead", lookahead, at_least=0)
+
+    @classmethod
+    def from_log(
+        cls,
+        model: Siamese,
+        trajectories: Trajectories,
+        *,
+        local: nn.Module,
+        states: int = 1000,
+        horizon: int = 20,
+        quantile: float = 0.8,
+        lookahead: float = LOOKAHEAD,
+        seed: int = 0,
+    ) -> Self:
+        """Choose waypoints from a log, spread evenly by the learned distance.
+
+        Args:
+            model: a learned distance.
+            trajectories: the log.
+            local: the policy that walks to near states, from `learn_local_policy`.
+            states: how many waypoints to choose.
+            horizon: how many logged steps away the next waypoint may be.
+            quantile: which part of the states that are `horizon` logged steps away is within the radius.
+            lookahead: the cost of the longest path between waypoints, in radii; 0 for the next waypoint alone.
+            seed: of what is drawn.
+
+        Returns:
+            The policy.
+        """
+        chosen, radius = planned(model, trajectories, states, horizon=horizon, quantile=quantile, seed=seed)
+        policy = cls(
+            model=model,
+            local=local,
+            states=len(chosen),
+            shape=tuple(chosen.shape[1:]),
+            radius=radius,
+            lookahead=lookahead,
+        )
+        return policy.walking_to(chosen)
+
     def to_goals(self, goals: Tensor) -> Tensor:
-        return all_pairs(self.distance.head, self.points, goals).mT
+        near = (self.between != NO_PATH) & (self.between <= self.lookahead * self.radius)
+        walked = torch.where(near, WALKED * self.between, torch.inf)
+        left = all_pairs(self.distance.head, self.points, goals).mT
+        return torch.stack([(walked + own).amin(dim=1) for own in left]) if len(left) else left
 
     def choose(self, reach: Tensor, remaining: Tensor) -> Tensor:
-        total = torch.where(reach <= self.radius, remaining + reach / 2, torch.inf)
-        least, chosen = total.min(dim=1)
-        return torch.where(least.isfinite(), chosen, -1)
-
-
-@torch.no_grad()
-def radius_of(model: Siamese, log: Trajectories, *, horizon: int, quantile: float, seed: int) -> float:
-    """Measure how far, by a learned distance, states lie that are some logged steps away.
-
-    Args:
-        model: the distance.
-        log: the episodes.
-        horizon: the number of steps.
-        quantile: of these distances.
-        seed: of what is drawn.
-    """
-    checks.positive_int("horizon", horizon)
-    checks.finite_number("quantile", quantile, above=0, below=1)
-    rows = LogSampler(log, torch.Generator().manual_seed(seed)).steps((SAMPLED,))
-    rows = rows[torch.from_numpy(log.final_row_of(rows.numpy())) - rows >= horizon]
-    if not len(rows):
-        raise ValueError(f"horizon: expected episodes of at least {horizon} steps, got none among {SAMPLED} rows")
-    reader = LogReader(log, next(model.parameters()))
-    model.eval()
-    radius = float(model(reader.observations(rows), reader.observations(rows + horizon)).quantile(quantile))
-    if not radius > 0:
-        raise ValueError(f"model: expected states {horizon} steps away to be away, got a distance of {radius:g}")
-    return radius
-
-
-@torch.no_grad()
-def spread_states(model: Siamese, log: Trajectories, count: int, *, seed: int) -> Tensor:
-    """Choose logged states, each as far as possible from those before it.
-
-    Args:
-        model: a learned distance.
-        log: the episodes.
-        count: how many to choose; fewer if the log is smaller.
-        seed: of the candidates, ten for each state.
-
-    Returns:
-        What was seen there.
-    """
-    generator = torch.Generator().manual_seed(checks.seed("seed", seed))
-    rows = torch.randperm(len(log), generator=generator)[: CANDIDATES * checks.positive_int("states", count)]
-    model.eval()
-    seen = LogReader(log, next(model.parameters())).observations(rows)
-    points = model.embed(seen)
-    chosen = torch.zeros(min(count, len(rows)), dtype=torch.long)
-    everyone = torch.arange(len(rows), device=points.device)
-    away = torch.full((len(rows),), torch.inf, device=points.device)
-    for i in range(1, len(chosen)):
-        last = chosen[i - 1].to(points.device).expand(len(rows))
-        away = torch.minimum(away, model.head.between_rows(points, last, everyone))
-        chosen[i] = away.argmax().cpu()
-    return seen[chosen.to(seen.device)]
+        total = torch.where(reach <= self.radius, remaining + WALKED * reach, torch.inf)
+        least = total.amin(dim=1, keepdim=True)
+        # Of those that are nearly best the farthest one: the others lie on the way there.
+        ahead = torch.where(total <= least + NEARLY_BEST * self.radius, reach, -1.0)
+        return torch.where(least.squeeze(1).isfinite(), ahead.argmax(dim=1), -1)
