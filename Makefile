@@ -25,7 +25,7 @@ browser:  ## Debian's Chromium, which the tests of the report and of the site op
 	  || echo "No Chromium here, and no right to install it: the browser test will be skipped"
 
 browser-runtime:  ## The npm package onnxruntime-web in build/, with which a model runs in a browser (examples/browser)
-	npm install --no-audit --no-fund --prefix build onnxruntime-web
+	npm install --no-audit --no-fund --prefix build onnxruntime-web@1.30.0
 
 lint: .venv/ready
 	$(BIN)/ruff check .

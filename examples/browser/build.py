@@ -76,7 +76,10 @@ def _packed(content: bytes) -> str:
 def main() -> None:
     """Read the options and write the page."""
     options = tyro.cli(Build)
-    written = write_page(tm.Model.load(options.model), options.runtime, options.output)
+    try:
+        written = write_page(tm.Model.load(options.model), options.runtime, options.output)
+    except (ValueError, OSError) as error:
+        raise SystemExit(str(error)) from None
     print(f"{written}: {written.stat().st_size / 1e6:.1f} MB, opens from disk")
 
 

@@ -91,7 +91,10 @@ def compile_program(folder: Path, *, compiler: str = "g++") -> Path:
 def main() -> None:
     """Read the options and compile both."""
     options = tyro.cli(Build)
-    model = tm.Model.load(options.model)
+    try:
+        model = tm.Model.load(options.model)
+    except (ValueError, OSError) as error:
+        raise SystemExit(str(error)) from None
     options.output.mkdir(parents=True, exist_ok=True)
     package = compile_model(model, model.objects()[:2], options.output / "model.pt2")
     print(f"{compile_program(options.output)} {package}")
