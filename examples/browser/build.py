@@ -78,7 +78,7 @@ def main() -> None:
     options = tyro.cli(Build)
     try:
         written = write_page(tm.Model.load(options.model), options.runtime, options.output)
-    except (ValueError, OSError) as error:
+    except (RuntimeError, ValueError, OSError) as error:
         raise SystemExit(str(error)) from None
     print(f"{written}: {written.stat().st_size / 1e6:.1f} MB, opens from disk")
 

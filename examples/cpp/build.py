@@ -93,7 +93,7 @@ def main() -> None:
     options = tyro.cli(Build)
     try:
         model = tm.Model.load(options.model)
-    except (ValueError, OSError) as error:
+    except (RuntimeError, ValueError, OSError) as error:
         raise SystemExit(str(error)) from None
     options.output.mkdir(parents=True, exist_ok=True)
     package = compile_model(model, model.objects()[:2], options.output / "model.pt2")
