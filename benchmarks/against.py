@@ -110,6 +110,48 @@ print(json.dumps(found))
 """
 
 
+# What a person or a service waits for: a single query, and commands, which are processes of their own.
+ANSWERS = """
+import os, resource, subprocess, sys, tempfile
+from pathlib import Path
+from trimetric.models.heads import make_head
+
+names, points = [str(i) for i in range(10_000)], torch.randn(10_000, 64)
+head = tm.Calibrated(make_head("wide", 64, concave_units=5))
+models = {
+    "points of a map": tm.Model(head, names, points),
+    "embedding": tm.Model(tm.Siamese(torch.nn.Embedding(len(names), 64), head), names),
+    "Euclidean": tm.Model(tm.NormInduced(tm.Euclidean(64)), names, points),
+}
+for name, model in models.items():
+    found[f"one pair, {name}"] = seconds(lambda: [model.distances(["1"], ["2"]) for _ in range(50)], 1.0) / 50
+
+
+def command(folder, *words):
+    def used():
+        total = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return total.ru_utime + total.ru_stime
+
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {**kept, "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
+    best = float("inf")
+    for _ in range(3):
+        before = used()
+        subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True)
+        best = min(best, used() - before)
+    return best
+
+
+with tempfile.TemporaryDirectory() as folder:
+    models["Euclidean"].save(Path(folder) / "model.safetensors")
+    asked = ["--from", "1", "--to", "2"]
+    found["import torch"] = command(folder, "-c", "import torch")
+    found["trimetric predict"] = command(folder, "-m", "trimetric", "predict", "model.safetensors", *asked)
+    found["the same, no such file"] = command(folder, "-m", "trimetric", "predict", "missing.safetensors", *asked)
+print(json.dumps(found))
+"""
+
+
 def measure(folder: Path, cases: str) -> dict[str, float]:
     """The seconds of each case in the version that is checked out in `folder`."""
     path = os.pathsep.join([str(folder / "src"), str(folder)])
@@ -130,6 +172,7 @@ def main() -> None:
     parser.add_argument("commit", help="the earlier version, as git knows it")
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each version, in turn")
     parser.add_argument("--matrices", action="store_true", help="only the matrices of fused kernels")
+    parser.add_argument("--answers", action="store_true", help="only single queries and the start of commands")
     parser.add_argument("--steps", action="store_true", help="training steps of every head only, both batch sizes")
     parser.add_argument(
         "--nearness", action="store_true", help="only the nearest metric of 1000 objects, asymmetric; takes minutes"
@@ -139,8 +182,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.only and not options.steps:
         parser.error("--only: expected --steps with it")
-    if options.matrices + options.steps + options.nearness > 1:
-        parser.error("expected one of --matrices, --steps and --nearness")
+    if options.matrices + options.answers + options.steps + options.nearness > 1:
+        parser.error("expected one of --matrices, --answers, --steps and --nearness")
     if options.compiled and not options.steps:
         parser.error("--compiled: expected --steps with it")
     best: list[dict[str, float]] = [{}, {}]
@@ -156,7 +199,8 @@ def main() -> None:
                 turns = 4 * options.rounds
                 show_steps(earlier, ROOT, turns=turns, compiled=options.compiled, only=options.only)
                 return
-            for cases in (MATRICES,) if options.matrices else (MATRICES, TIMED):
+            chosen = (MATRICES,) if options.matrices else (ANSWERS,) if options.answers else (MATRICES, TIMED)
+            for cases in chosen:
                 for _ in range(options.rounds):
                     for version, place in zip(best, (earlier, ROOT), strict=True):
                         for name, value in measure(place, cases).items():
@@ -167,6 +211,8 @@ def main() -> None:
     for name, before in best[0].items():
         now = best[1][name]
         print(f"{name:<44} {before * 1e3:>12.3g} {now * 1e3:>9.3g}  {before / now:.2f}")
+    if options.answers:
+        return
     for n in (512, 2048):
         for work in ("forward", "forward + backward"):
             ratio = best[1][f"torch.cdist, {n}, {work}"] / best[1][f"Euclidean, {n}, {work}"]
