@@ -223,6 +223,13 @@ def test_the_ranks_of_two_protocols() -> None:
     assert table.cells["3d, 50,000, fast", "WN"] == "9.5 (3)"
     assert table.cells["3d, 50,000, fast", SAME] == "1 of 3; of those 5% apart 1 of 3"
     assert table.cells["3d, 50,000, tenth", SAME] == "3 of 3; of those 5% apart 3 of 3"
+    assert "the MLP has 6.5 by the paper's protocol" in table.note
+    assert (
+        "make it 7.5, below the best metric, 8.5, and multiply the errors of the metrics by 1.13 to 1.73" in table.note
+    )
+    judged = Graphs().findings(rows)["table_graph_results"].text
+    assert "tuned, 50,000 pairs: the best below the MLP in 0 of 1 graphs" in judged
+    assert "by the paper's protocol, 50,000 pairs: the best below the MLP in 1 of 1 graphs" in judged
     assert not [table for table in Graphs().tables(made_up(fast)) if table.label == "table_graph_ranking"]
 
 
