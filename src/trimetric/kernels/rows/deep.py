@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from trimetric.kernels import products
 from trimetric.kernels.rows import fused
 
 
@@ -60,7 +61,8 @@ class _DeepUnits(torch.autograd.Function):
     def forward(  # type: ignore[override]
         ctx: Any, x: Tensor, skip_weight: Tensor | None, widths: tuple[int, ...], slope: float | None, *raw: Tensor
     ) -> Tensor:
-        skips = x.contiguous() if skip_weight is None else x @ skip_weight.mT
+        wide = products.padded(x.contiguous())
+        skips = wide if skip_weight is None else products.times_transposed(wide, skip_weight)
         unit, *rest = skips.split(widths, dim=-1)
         units, hidden = [], []
         for i, skip in enumerate(rest):
@@ -73,15 +75,15 @@ class _DeepUnits(torch.autograd.Function):
                 torch.clamp_min(unit, 0, out=active)
             units.append(unit)
             hidden.append(active)
-            unit = torch.addmm(skip, active, raw[i].abs().mT)
+            unit = products.times_transposed(active, raw[i].abs()).add_(skip)
         out = unit.relu()
         ctx.settings = widths, slope
-        ctx.save_for_backward(x, skip_weight, skips, out, *raw, *units[1:], *hidden)
-        return out
+        ctx.save_for_backward(x, wide, skip_weight, skips, out, *raw, *units[1:], *hidden)
+        return out[: len(x)]
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        x, skip_weight, skips, out, *rest = ctx.saved_tensors
+        x, wide, skip_weight, skips, out, *rest = ctx.saved_tensors
         widths, slope = ctx.settings
         layers = len(widths) - 1
         mixes = layers if slope is None else 0
@@ -92,11 +94,12 @@ class _DeepUnits(torch.autograd.Function):
         on_raw: list[Tensor | None] = [None] * len(raw)
         on_skips = torch.empty_like(skips)
         parts = on_skips.split(widths, dim=-1)
+        grad = products.with_rows(grad, len(wide))
         torch.ops.aten.threshold_backward.grad_input(grad, out, 0, grad_input=parts[-1])
         for i in reversed(range(layers)):
             pull = parts[i + 1]
-            on_raw[i] = (pull.mT @ hidden[i]).mul_(raw[i].sign())
-            through = pull @ raw[i].abs()
+            on_raw[i] = products.transposed_times(pull, hidden[i]).mul_(raw[i].sign())
+            through = products.times(pull, raw[i].abs())
             if slope is None:
                 on_raw[layers + i] = torch.zeros_like(raw[layers + i])
                 unit, first = units[i] if i else skips, sum(widths[:i])
@@ -104,8 +107,9 @@ class _DeepUnits(torch.autograd.Function):
             else:
                 torch.ops.aten.leaky_relu_backward.grad_input(through, units[i], slope, False, grad_input=parts[i])
         if skip_weight is None:
-            return on_skips, None, None, None, *on_raw
-        return on_skips @ skip_weight, on_skips.mT @ x, None, None, *on_raw
+            return on_skips[: len(x)], None, None, None, *on_raw
+        on_x = products.times(on_skips, skip_weight)[: len(x)]
+        return on_x, products.transposed_times(on_skips, wide), None, None, *on_raw
 
 
 # The loops read the first units of each row and get whole tensors, as they are slow on parts that are not contiguous.

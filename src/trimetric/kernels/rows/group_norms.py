@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from trimetric.kernels import products
 from trimetric.kernels.rows import fused
 
 ALIGNED, WORTH_FILLING = 16, 3
@@ -84,14 +85,14 @@ class _ProjectedNorms(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, raw_weight: Tensor, rectified: bool, nonnegative: bool) -> Tensor:  # type: ignore[override]
         weight = raw_weight.abs() if nonnegative else raw_weight
-        wide, x_wide = _aligned(weight.flatten(0, 1)), _aligned(x)
+        wide, x_wide = _aligned(weight.flatten(0, 1)), products.padded(_aligned(x))
         u = _products(x_wide, wide)
         out = u.new_empty(len(u), len(weight))
         _write_norms(u, weight.shape[1], rectified, out)
         ctx.save_for_backward(x, raw_weight, x_wide, wide, u, out)
         ctx.settings = rectified, nonnegative
         ctx.overwritten = False
-        return out
+        return out[: len(x)]
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
@@ -102,24 +103,27 @@ class _ProjectedNorms(torch.autograd.Function):
         if ctx.overwritten:  # by an earlier pass over the same graph
             u = _products(x_wide, wide)
         ctx.overwritten = True
-        _scale_to_gradients(u, raw_weight.shape[1], norms, grad.contiguous(), rectified)
+        grad = products.with_rows(grad, len(u)).contiguous()
+        _scale_to_gradients(u, raw_weight.shape[1], norms, grad, rectified)
         pull, dim = u[:, : len(wide)], x.shape[1]
         on_x = on_weight = None
         if ctx.needs_input_grad[0]:
-            on_x = (pull @ wide)[:, :dim]
+            on_x = products.times(pull, wide)[: len(x), :dim]
         if ctx.needs_input_grad[1]:
-            on_weight = (pull.mT @ x_wide)[:, :dim].contiguous().view_as(raw_weight)
+            on_weight = products.transposed_times(pull, x_wide)[:, :dim].contiguous().view_as(raw_weight)
             if nonnegative:
                 _multiply_by_sign(on_weight.view(-1), raw_weight.contiguous().view(-1))
         return on_x, on_weight, None, None
 
 
 def _products(x: Tensor, weight: Tensor) -> Tensor:
-    """`x @ weight.mT`, with unused columns behind it where rows would else lie a multiple of half a page apart.
+    """`x @ weight.mT`, by MKL with unused columns behind it where rows would else lie a multiple of half a page apart.
 
     A column of such rows falls on a few lines of the cache, and the product that reads columns, that of the gradient
     of the weights, takes a fifth longer.
     """
+    if products.uses_onednn(x, weight):
+        return products.times_transposed(x, weight)
     width = len(weight)
     spare = SPARE_BYTES // x.element_size() if width * x.element_size() % HALF_PAGE == 0 else 0
     out = x.new_empty(len(x), width + spare)

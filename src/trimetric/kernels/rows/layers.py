@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from trimetric.kernels import products
 from trimetric.kernels.rows import fused
 from trimetric.kernels.rows.differences import add_differences, write_differences
 
@@ -92,16 +93,15 @@ class _Layers(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, *parameters: Tensor) -> Tensor:  # type: ignore[override]
         inputs = _inputs(x, parameters)
-        ctx.save_for_backward(*parameters, *inputs)
-        return torch.addmm(parameters[-1], inputs[-1], parameters[-2].mT)
+        ctx.save_for_backward(x, *parameters, *inputs)
+        return products.times_transposed(inputs[-1], parameters[-2], parameters[-1])[: len(x)]
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        saved = ctx.saved_tensors
-        parameters, inputs = saved[: 2 * len(saved) // 3], saved[2 * len(saved) // 3 :]
+        x, parameters, inputs = _parts(ctx.saved_tensors)
         if fused.needs_definition(grad):
-            return fused.gradients_of_definition(_definition, (inputs[0], *parameters), grad)
-        return _gradients(grad, inputs, parameters, ctx.needs_input_grad)
+            return fused.gradients_of_definition(_definition, (x, *parameters), grad)
+        return _gradients(products.with_rows(grad, len(inputs[0])), len(x), inputs, parameters, ctx.needs_input_grad)
 
 
 class _LayerDifferences(torch.autograd.Function):
@@ -112,28 +112,30 @@ class _LayerDifferences(torch.autograd.Function):
         last = inputs[-1].contiguous()
         difference = last.new_empty(len(start), last.shape[1])
         write_differences(last, start, end, difference)
-        ctx.save_for_backward(start, end, difference, *parameters, *inputs)
-        return difference @ parameters[-2].mT
+        difference = products.padded(difference)
+        ctx.save_for_backward(start, end, difference, x, *parameters, *inputs)
+        return products.times_transposed(difference, parameters[-2])[: len(start)]
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
         start, end, difference, *saved = ctx.saved_tensors
-        parameters, inputs = saved[: 2 * len(saved) // 3], saved[2 * len(saved) // 3 :]
+        x, parameters, inputs = _parts(saved)
         if fused.needs_definition(grad):
-            arguments = (inputs[0], start, end, *parameters)
+            arguments = (x, start, end, *parameters)
             return fused.gradients_of_definition(_difference_definition, arguments, grad)
         needed = (ctx.needs_input_grad[0], *ctx.needs_input_grad[3:])
-        on_weight = grad.mT @ difference if needed[-2] else None
+        grad = products.with_rows(grad, len(difference))
+        on_weight = products.transposed_times(grad, difference) if needed[-2] else None
         on_bias = torch.zeros_like(parameters[-1]) if needed[-1] else None
         on_x, rest = None, ()
         if any(needed[:-2]):
             on_last = torch.zeros_like(inputs[-1], memory_format=torch.contiguous_format)
-            add_differences(grad @ parameters[-2], start, end, on_last)
+            add_differences(products.times(grad, parameters[-2])[: len(start)], start, end, on_last)
             if len(inputs) > 1:
                 torch.ops.aten.threshold_backward.grad_input(on_last, inputs[-1], 0, grad_input=on_last)
-                on_x, *rest = _gradients(on_last, inputs[:-1], parameters[:-2], needed)
+                on_x, *rest = _gradients(on_last, len(x), inputs[:-1], parameters[:-2], needed)
             else:
-                on_x = on_last
+                on_x = on_last[: len(x)]
         else:
             rest = [None] * (len(parameters) - 2)
         return on_x, None, None, *rest, on_weight, on_bias
@@ -145,26 +147,32 @@ def _difference_definition(x: Tensor, start: Tensor, end: Tensor, *parameters: T
 
 
 def _inputs(x: Tensor, parameters: Sequence[Tensor]) -> list[Tensor]:
-    """What each layer reads."""
-    inputs = [x]
+    """What each layer reads, with unused rows behind it where products are faster with them."""
+    inputs = [products.padded(x)]
     for weight, bias in zip(parameters[:-2:2], parameters[1:-2:2], strict=True):
-        inputs.append(torch.addmm(bias, inputs[-1], weight.mT).relu_())
+        inputs.append(products.times_transposed(inputs[-1], weight, bias, relu=True))
     return inputs
 
 
+def _parts(saved: Sequence[Tensor]) -> tuple[Tensor, Sequence[Tensor], Sequence[Tensor]]:
+    """What was saved: x, the weight and bias of each layer, and what each layer reads."""
+    layers = len(saved) // 3
+    return saved[0], saved[1 : 1 + 2 * layers], saved[1 + 2 * layers :]
+
+
 def _gradients(
-    grad: Tensor, inputs: Sequence[Tensor], parameters: Sequence[Tensor], needed: Sequence[bool]
+    grad: Tensor, rows: int, inputs: Sequence[Tensor], parameters: Sequence[Tensor], needed: Sequence[bool]
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of x and of all parameters, from that of the value of the last layer."""
+    """The gradients of the rows of x and of all parameters, from that of the value of the last layer."""
     found: list[Tensor | None] = [None] * (1 + len(parameters))
     for i in reversed(range(len(inputs))):
         if needed[1 + 2 * i]:
-            found[1 + 2 * i] = grad.mT @ inputs[i]
+            found[1 + 2 * i] = products.transposed_times(grad, inputs[i])
         if needed[2 + 2 * i]:
             found[2 + 2 * i] = grad.sum(dim=0)
         if i:
-            grad = grad @ parameters[2 * i]
+            grad = products.times(grad, parameters[2 * i])
             torch.ops.aten.threshold_backward.grad_input(grad, inputs[i], 0, grad_input=grad)
         elif needed[0]:
-            found[0] = grad @ parameters[0]
+            found[0] = products.times(grad, parameters[0])[:rows]
     return tuple(found)
