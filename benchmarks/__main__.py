@@ -25,6 +25,7 @@ from benchmarks import (
     nearness,
     nonnegative_maps,
     pairwise,
+    products,
     query,
     search,
     search_exactness,
@@ -72,6 +73,12 @@ BENCHMARKS: dict[str, Benchmark] = {
         "min_plus",
         lambda options: min_plus.run(sizes=(500,) if options.quick else min_plus.SIZES),
         min_plus.show,
+    ),
+    "products": Benchmark(
+        "matrix products of training steps by MKL and by oneDNN, and which of them the library takes",
+        "products",
+        lambda options: products.run(turns=20 if options.quick else products.TURNS),
+        products.show,
     ),
     "torchqmet": Benchmark(
         "heads and training steps against torchqmet, where it is importable",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Literal
 
@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from trimetric.kernels.machine_code import HAS_NUMBA, njit
+from trimetric.kernels.products import times_transposed, uses_onednn
 
 Operation = Literal["multiply and add", "add and minimum", "maximum", "torch.mm"]
 
@@ -107,7 +108,15 @@ def _measure() -> list[Limit]:
         a = torch.rand(MATRIX, MATRIX, dtype=getattr(torch, name))
         seconds = _shortest(partial(torch.mm, a, a, out=torch.empty_like(a)))
         found.append(Limit("torch.mm", name, MATRIX**3 / seconds))
+        if uses_onednn(a, a):  # it may come closer to the limit than the loop
+            by_onednn = MATRIX**3 / _shortest(partial(times_transposed, a, a))
+            found = [_at_least(limit, "multiply and add", name, by_onednn) for limit in found]
     return sorted(found, key=lambda limit: limit.operation == "torch.mm")
+
+
+def _at_least(limit: Limit, operation: Operation, dtype: str, per_second: float) -> Limit:
+    same = (limit.operation, limit.dtype) == (operation, dtype)
+    return replace(limit, per_second=max(limit.per_second, per_second)) if same else limit
 
 
 def _shortest(work: Callable[[], object]) -> float:

@@ -92,6 +92,9 @@ def test_interval_gradients_go_to_the_ends_of_the_union() -> None:
 
 def test_interval_memory_does_not_hold_pairs_times_coordinates() -> None:
     distance, x = tm.IntervalQuasimetric(128), torch.randn(200, 128, requires_grad=True)
+    tm.all_pairs(
+        distance, x[:2]
+    ).sum().backward()  # the first call imports numba, which is larger than what is measured
     fast = peak_bytes(lambda: tm.all_pairs(distance, x, max_memory="16MiB").sum().backward())
     definition = peak_bytes(lambda: distance(x.unsqueeze(1), x.unsqueeze(0)).sum().backward())
     assert fast < 3 * 16 * 2**20

@@ -61,9 +61,10 @@ def _owed(runs: Runs) -> Iterator[str]:
             best = min(ours[head] for head in metrics)
             place = "below" if ours[NETWORK] < best else "above"
             yield (
-                f"On {graph} with {size:,} pairs the MLP has {theirs[NETWORK]:.3g} by the paper's protocol; a calibrated "
-                f"start, weight decay and fewer epochs make it {ours[NETWORK]:.3g}, {place} the best metric, "
-                f"{best:.3g}, and multiply the errors of the metrics by {min(factors):.2f} to {max(factors):.2f}."
+                f"On {graph} with {size:,} pairs the MLP has {theirs[NETWORK]:.3g} by the paper's protocol; a "
+                f"calibrated start, weight decay and fewer epochs make it {ours[NETWORK]:.3g}, {place} the best "
+                f"metric, {best:.3g}, and multiply the errors of the metrics by {min(factors):.2f} to "
+                f"{max(factors):.2f}."
             )
 
 

@@ -14,6 +14,7 @@ from trimetric.distances.base import Distance
 from trimetric.kernels.close_pairs import recompute_close_pairs
 from trimetric.kernels.pairs import PairKernel, Projection
 from trimetric.kernels.projections import euclidean_pairs, with_squares
+from trimetric.kernels.rows.linear import linear
 from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
 
@@ -81,4 +82,4 @@ class RandersMetric(Distance):
         return 2 * self.dim + 3 * self.raw_drift.numel()
 
     def _rows(self, x: Tensor) -> Tensor:
-        return x @ self.weight.flatten(0, 1).mT
+        return linear(x, self.weight.flatten(0, 1))

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 from trimetric._audit.axioms import NOTHING
 from trimetric._support import checks
 from trimetric.distances.base import Distance
+from trimetric.kernels.rows.layers import run_layers
 from trimetric.norms.activations import make_activation
 from trimetric.norms.deep import NonNegativeLinear
 
@@ -68,11 +69,11 @@ class MLPDistance(Distance):
         self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
     ) -> Float[Tensor, "*#batch 1"]:
         if self.inputs == "concatenation":
-            return self.network(torch.cat(torch.broadcast_tensors(x, y), dim=-1))
+            return run_layers(self.network, torch.cat(torch.broadcast_tensors(x, y), dim=-1))
         difference = y - x
         if self.inputs == "both_differences":
             difference = torch.cat([difference, -difference], dim=-1)
-        return self.network(difference)
+        return run_layers(self.network, difference)
 
     @property
     def definition_floats(self) -> int:

@@ -41,7 +41,9 @@ class Symmetrized(Norm):
         self.axioms = norm.axioms.but(symmetric=True)
 
     def components(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
-        return self.inner.components(x) + self.inner.components(-x)
+        split = self.inner.linear_split()
+        features = split.linear(x)
+        return split.components(features) + split.components(-features)
 
     def linear_split(self) -> LinearSplit:
         return self.inner.split_both_ways()

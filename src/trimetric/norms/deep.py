@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from trimetric._support import checks
 from trimetric.kernels.pairs import LinearSplit, PairKernel, Projection
 from trimetric.kernels.projections import add_product
 from trimetric.kernels.rows import fused
 from trimetric.kernels.rows.deep import deep_units
+from trimetric.kernels.rows.linear import linear
 from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import LEAKY_SLOPE, ActivationName, PoolName, activate_, make_activation, odd_part
 from trimetric.norms.base import Norm
@@ -74,7 +74,7 @@ class DeepNorm(Norm):
 
     def _skips(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch u"]:
         """The products U_i x of all layers."""
-        return F.linear(x, self.skip)
+        return linear(x, self.skip)
 
     def _from_skips(self, u: Float[Tensor, "*batch u"]) -> Float[Tensor, "*batch k"]:
         units = self._fused_units(u, None)
@@ -87,14 +87,14 @@ class DeepNorm(Norm):
         """The components of vectors, or of their skips, in one step of autograd; None where it cannot be."""
         if x.ndim != 2 or torch.compiler.is_compiling() or fused.has_hooks(*self.hidden, *self.activations):
             return None
-        weights = [linear.raw_weight for linear in self.hidden]
+        weights = [hidden.raw_weight for hidden in self.hidden]
         if self.activation == "maxrelu":
             return deep_units(x, skip, self.widths, None, weights, [own.raw_mix for own in self.activations])  # pyright: ignore[reportArgumentType]
         return deep_units(x, skip, self.widths, LEAKY_SLOPE if self.activation == "leaky_relu" else 0.0, weights, [])
 
     def _from_layer(self, layer: int, unit: Tensor, skips: Sequence[Tensor]) -> Tensor:
-        for linear, activation, skip in zip(self.hidden[layer:], self.activations[layer:], skips, strict=True):
-            unit = linear(activation(unit)) + skip
+        for hidden, activation, skip in zip(self.hidden[layer:], self.activations[layer:], skips, strict=True):
+            unit = hidden(activation(unit)) + skip
         return unit.relu()
 
     def linear_split(self) -> LinearSplit:
@@ -123,7 +123,7 @@ class DeepNorm(Norm):
 
     def pair_kernel(self) -> PairKernel:
         scratch = Scratch()
-        weights = [linear.weight.mT for linear in self.hidden]
+        weights = [hidden.weight.mT for hidden in self.hidden]
 
         def project(x: Float[Tensor, "n dim"]) -> Projection:
             return self._skips(x).split(self.widths, dim=-1)
@@ -159,4 +159,4 @@ class NonNegativeLinear(nn.Module):
         return nonnegative(self.raw_weight)
 
     def forward(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
-        return F.linear(x, self.weight)
+        return linear(x, self.weight)

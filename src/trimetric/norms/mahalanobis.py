@@ -11,6 +11,7 @@ from trimetric._support import checks
 from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.pairs import LinearSplit, PairKernel
 from trimetric.kernels.projections import euclidean_pairs, with_squares
+from trimetric.kernels.rows.linear import linear
 from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
@@ -81,7 +82,7 @@ class Mahalanobis(_OneEuclideanComponent):
         return LinearSplit(self._linear, _length, len(self.weight))
 
     def _linear(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch rank"]:
-        return x @ self.weight.mT
+        return linear(x, self.weight)
 
 
 def _length(u: Float[Tensor, "*batch rank"]) -> Float[Tensor, "*batch 1"]:

@@ -11,6 +11,7 @@ from torch import Tensor
 from trimetric._audit.axioms import Axioms
 from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.pairs import LinearSplit, PairKernel
+from trimetric.kernels.rows.linear import linear
 from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
 from trimetric.norms.base import Norm
@@ -104,7 +105,7 @@ class PolyhedralNorm(Norm):
         )
 
     def _linear(self, x: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch k"]:
-        return x @ self.faces.mT
+        return linear(x, self.faces)
 
 
 def _numbers(name: str, value: ArrayLike) -> np.ndarray:

@@ -8,7 +8,6 @@ from typing import Literal
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from trimetric._audit.axioms import Axioms
 from trimetric._support import checks
@@ -16,6 +15,7 @@ from trimetric.kernels.fused import FusedPairs
 from trimetric.kernels.pairs import LinearSplit, PairKernel, Projection
 from trimetric.kernels.projections import add_product, euclidean_pairs, rectified_pairs, with_squares
 from trimetric.kernels.rows.group_norms import group_norms, projected_norms
+from trimetric.kernels.rows.linear import linear
 from trimetric.kernels.rows.orthants import both_signs
 from trimetric.kernels.scratch import Scratch
 from trimetric.norms.activations import PoolName
@@ -191,7 +191,7 @@ class _Orthant(nn.Module):
     def _from_features(self, u: Tensor) -> Tensor:
         a, b = self.weight.flatten(0, 1).chunk(2, dim=-1)
         dim = a.shape[-1]
-        return _group_norms(u[..., dim:] + F.linear(u[..., :dim].abs(), (a + b) / 2), len(self.raw_weight))
+        return _group_norms(u[..., dim:] + linear(u[..., :dim].abs(), (a + b) / 2), len(self.raw_weight))
 
     def _project(self, x: Tensor) -> tuple[Tensor, Tensor]:
         a, b = self.weight.chunk(2, dim=-1)
@@ -218,4 +218,4 @@ def _group_norms(rows: Tensor, components: int) -> Tensor:
 
 
 def _rows(x: Tensor, weight: Float[Tensor, "k w in"]) -> Float[Tensor, "*batch k*w"]:
-    return x @ weight.flatten(0, 1).mT
+    return linear(x, weight.flatten(0, 1))

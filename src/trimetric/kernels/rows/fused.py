@@ -29,13 +29,26 @@ def available(like: Tensor) -> bool:
 def applies(*tensors: Tensor) -> bool:
     """Whether loops in machine code may compute a differentiable function of these tensors.
 
-    They may for numbers of one dtype on a CPU, where gradients are recorded and only autograd looks on: compilers,
-    exporters, `vmap`, forward-mode derivatives and autocast need operations that torch knows.
+    They may where gradients are recorded and `allows` says so.
 
     Args:
         tensors: the arguments of the function.
     """
     if torch.compiler.is_compiling() or not torch.is_grad_enabled() or not _has_numba():
+        return False
+    return allows(*tensors)
+
+
+def allows(*tensors: Tensor) -> bool:
+    """Whether a function of these tensors may be computed otherwise than by operations that torch knows.
+
+    It may for numbers of one dtype on a CPU, where only autograd looks on: compilers, exporters, `vmap`, forward-mode
+    derivatives and autocast need operations that torch knows.
+
+    Args:
+        tensors: the arguments of the function.
+    """
+    if torch.compiler.is_compiling():
         return False
     dtype = tensors[0].dtype
     if dtype not in FLOATS:

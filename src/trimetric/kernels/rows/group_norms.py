@@ -13,9 +13,12 @@ from torch.nn import functional as F
 
 from trimetric.kernels import products
 from trimetric.kernels.rows import fused
+from trimetric.kernels.rows.linear import linear
 
 ALIGNED, WORTH_FILLING = 16, 3
 HALF_PAGE, SPARE_BYTES = 2048, 64
+BLOCK = 512
+"""rows at a time where nothing is kept for gradients, so that their products stay in the cache"""
 
 
 def group_norms(u: Float[Tensor, "*batch k*w"], groups: int, *, rectified: bool) -> Float[Tensor, "*batch k"]:
@@ -46,14 +49,18 @@ def projected_norms(
         rectified: whether negative numbers of `W_i x` count as 0.
         nonnegative: whether the matrices are the absolute values of `raw_weight`.
     """
-    if x.ndim == 2 and x.shape[1] == raw_weight.shape[2] and fused.applies(x, raw_weight):
-        return _ProjectedNorms.apply(x, raw_weight, rectified, nonnegative)  # type: ignore[return-value]
+    if x.ndim == 2 and x.shape[1] == raw_weight.shape[2]:
+        if fused.applies(x, raw_weight):
+            return _ProjectedNorms.apply(x, raw_weight, rectified, nonnegative)  # type: ignore[return-value]
+        if len(x) > BLOCK and not torch.is_grad_enabled() and fused.allows(x, raw_weight):
+            weight = raw_weight.abs() if nonnegative else raw_weight
+            return torch.cat([_projected(rows, weight, rectified, False) for rows in x.split(BLOCK)])
     return _projected(x, raw_weight, rectified, nonnegative)
 
 
 def _projected(x: Tensor, raw_weight: Tensor, rectified: bool, nonnegative: bool) -> Tensor:
     weight = raw_weight.abs() if nonnegative else raw_weight
-    return _definition(x @ weight.flatten(0, 1).mT, len(weight), rectified)
+    return _definition(linear(x, weight.flatten(0, 1)), len(weight), rectified)
 
 
 def _definition(u: Tensor, groups: int, rectified: bool) -> Tensor:

@@ -32,7 +32,11 @@ def run_layers(layers: nn.Module, x: Float[Tensor, "n in"]) -> Float[Tensor, "n 
         x: the input of the first.
     """
     parameters = _parameters(layers, x)
-    return layers(x) if parameters is None else _Layers.apply(x, *parameters)  # type: ignore[return-value]
+    if parameters is None:
+        return layers(x)
+    if not torch.is_grad_enabled():
+        return products.times_transposed(_inputs(x, parameters)[-1], parameters[-2], parameters[-1])[: len(x)]
+    return _Layers.apply(x, *parameters)  # type: ignore[return-value]
 
 
 def layer_differences(
@@ -51,7 +55,7 @@ def layer_differences(
     Returns:
         The differences; None where plain torch has to compute them, or where that does not pay.
     """
-    parameters = _parameters(layers, x) if len(x) >= len(start) else None
+    parameters = _parameters(layers, x) if torch.is_grad_enabled() and len(x) >= len(start) else None
     return None if parameters is None else _LayerDifferences.apply(x, start, end, *parameters)  # type: ignore[return-value]
 
 
@@ -62,7 +66,7 @@ def _parameters(layers: nn.Module, x: Tensor) -> list[Tensor] | None:
     modules: Any = layers
     parameters = [own for layer in list(modules)[::2] for own in (layer.weight, layer.bias)]
     # With another number of features torch says what is wrong.
-    return parameters if x.shape[1] == parameters[0].shape[1] and fused.applies(x, *parameters) else None
+    return parameters if x.shape[1] == parameters[0].shape[1] and fused.allows(x, *parameters) else None
 
 
 def is_relu_network(module: nn.Module) -> bool:
