@@ -169,6 +169,7 @@ def test_without_a_compiler_training_continues_with_one_warning(monkeypatch: pyt
         (lambda: tm.Mahalanobis(4), True, "this encoder and head are faster on a CPU"),  # without a fused pass
         (lambda: tm.PoissonQuasimetric(4), True, "this encoder and head are faster on a CPU"),
         (lambda: tm.IntervalQuasimetric(4), False, "an IntervalQuasimetric is slower on a CPU when compiled"),
+        (lambda: tm.MLPDistance(4), True, "this encoder and head are faster on a CPU"),
     ],
 )
 def test_what_would_be_slower_is_not_compiled(
@@ -178,6 +179,7 @@ def test_what_would_be_slower_is_not_compiled(
         raise AssertionError
 
     monkeypatch.setattr(torch, "compile", unexpected)
+    monkeypatch.setattr("trimetric.kernels.products.prefers_onednn", lambda: True)  # which compiled code does not use
     if not numba:
         monkeypatch.setattr("trimetric.kernels.rows.fused._has_numba", lambda: False)
     objects, pairs, targets = problem(12)

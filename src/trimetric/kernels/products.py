@@ -51,7 +51,7 @@ def padded(x: Float[Tensor, "n k"]) -> Float[Tensor, "p k"]:
     Returns:
         `x` itself where that is of no use.
     """
-    return with_rows(x, -(-len(x) // ROWS) * ROWS) if len(x) > ROWS and _by_onednn(x) else x
+    return with_rows(x, -(-len(x) // ROWS) * ROWS) if len(x) > ROWS and by_onednn(x) else x
 
 
 def with_rows(x: Float[Tensor, "n k"], count: int) -> Float[Tensor, "p k"]:
@@ -120,8 +120,13 @@ def uses_onednn(x: Float[Tensor, "n k"], weight: Float[Tensor, "m k"]) -> bool:
         x: the rows.
         weight: the matrix.
     """
-    return len(x) * weight.numel() >= WORTH_PREPARING and min(weight.shape) >= NARROW and _by_onednn(x)
+    return len(x) * weight.numel() >= WORTH_PREPARING and min(weight.shape) >= NARROW and by_onednn(x)
 
 
-def _by_onednn(x: Tensor) -> bool:
+def by_onednn(x: Tensor) -> bool:
+    """Whether large products with factors of this dtype and on this device are computed by oneDNN.
+
+    Args:
+        x: a factor, of any size.
+    """
     return x.dtype == torch.float32 and x.is_cpu and torch.backends.mkldnn.enabled and prefers_onednn()

@@ -19,13 +19,15 @@ from trimetric.distances import (
     RandersMetric,
     Siamese,
 )
+from trimetric.kernels import products
 from trimetric.kernels.rows import fused as fused_passes
 from trimetric.kernels.rows.layers import is_relu_network
 from trimetric.models.encoders import MLP
 
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 FASTER_COMPILED = (MLPDistance, ConvexNetwork, RandersMetric)
-"""heads, and parts of heads, whose steps are faster on a CPU when they are compiled, encoder included"""
+"""heads, and parts of heads, whose steps are faster on a CPU when they are compiled, encoder included, unless their
+products are faster by oneDNN: compiled code calls MKL"""
 
 
 def compile_where_it_pays(model: ObjectDistance, *, fused: bool) -> tuple[ObjectDistance, Wrapper | None]:
@@ -45,7 +47,7 @@ def compile_where_it_pays(model: ObjectDistance, *, fused: bool) -> tuple[Object
     """
     first = next(iter(model.parameters()), None)
     like = torch.empty(0) if first is None else first
-    if fused and fused_passes.available(like) and model.factors_through_points and not _gains(model.head):
+    if fused and fused_passes.available(like) and model.factors_through_points and not _gains(model.head, like):
         if not isinstance(model, Siamese) or _is_fast(model.encoder):
             _warn("this encoder and head are faster on a CPU than compiled code")
             return model, None
@@ -56,10 +58,12 @@ def compile_where_it_pays(model: ObjectDistance, *, fused: bool) -> tuple[Object
     return model, CompiledOrEager
 
 
-def _gains(head: Distance) -> bool:
+def _gains(head: Distance, like: Tensor) -> bool:
     """Whether a step with this head is faster when all of it is compiled."""
     parts = [module for module in head.modules() if not type(module).__module__.startswith("torch.")]
-    return any(isinstance(p, FASTER_COMPILED) or not type(p).__module__.startswith("trimetric.") for p in parts)
+    if any(not type(part).__module__.startswith("trimetric.") for part in parts):
+        return True
+    return not products.by_onednn(like) and any(isinstance(part, FASTER_COMPILED) for part in parts)
 
 
 def _is_fast(encoder: nn.Module) -> bool:

@@ -15,6 +15,7 @@ from trimetric.integrations.torchqmet.base import QuasimetricBase
 from trimetric.integrations.torchqmet.reductions import ReductionName
 from trimetric.kernels.equal_rows import row_keys, zero_at_equal_rows
 from trimetric.kernels.pairs import PairKernel, Projection
+from trimetric.kernels.rows.layers import run_layers
 from trimetric.norms.activations import largest
 
 
@@ -103,7 +104,7 @@ class MRN(QuasimetricBase):
         return f"{super().extra_repr()}\nsym_p={self.sym_p}"
 
     def _projected(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        return self.sym_proj(x), self.asym_proj(x)
+        return run_layers(self.sym_proj, x), run_layers(self.asym_proj, x)
 
     def _of_projections(self, px: tuple[Tensor, Tensor], py: tuple[Tensor, Tensor]) -> Tensor:
         (sx, ax), (sy, ay) = px, py
