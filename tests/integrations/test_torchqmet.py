@@ -130,12 +130,10 @@ def test_mrn_is_the_documented_formula(p: float) -> None:
     assert torch.allclose(mrn(x, y), symmetric + asymmetric, rtol=1e-12)
 
 
-def test_pqe_lh_is_the_published_formula() -> None:
+def test_the_weighted_sum_of_pqe_lh() -> None:
     x, y = torch.randn(2, 6, DIM, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    expected = (1 - torch.exp(-(x - y).relu().view(6, 3, 4).sum(-1))).sum(-1)
-    assert torch.allclose(torchqmet.PQELH(DIM, 4, reduction="sum").double()(x, y), expected, rtol=1e-12)
     weighted = torchqmet.PQE(DIM, 4).double()
-    components = 1 - torch.exp(-(x - y).relu().view(6, 3, 4).sum(-1))
+    components = 1 - torch.exp(-(x - y).relu().view(6, 3, 4).mean(-1))
     assert torch.allclose(weighted(x, y), (components * weighted.reduction.weight).sum(-1), rtol=1e-12)  # type: ignore[operator]
 
 
@@ -294,6 +292,18 @@ def test_iqe_and_pqe_have_the_values_of_the_original(reduction: Any) -> None:
     for name, size in (("IQE", 16), ("PQELH", 4)):
         expected = getattr(theirs, name)(64, size, **options)(x, y)
         assert torch.allclose(getattr(torchqmet, name)(64, size, **options)(x, y), expected, rtol=1e-4, atol=1e-5), name
+
+
+@pytest.mark.parametrize("size", [1, 4, 8])
+def test_the_rate_of_a_half_line_is_a_mean(size: int) -> None:
+    """As in torchqmet, whose values are compared with where it is importable."""
+    x, y = torch.randn(2, 20, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    pqe = torchqmet.PQELH(16, size, reduction="sum").double()
+    expected = (1 - torch.exp(-(x - y).relu().unflatten(-1, (-1, size)).mean(-1))).sum(-1)
+    assert torch.allclose(pqe(x, y), expected, rtol=1e-12)
+    assert torch.allclose(tm.all_pairs(pqe, x, y).diagonal(), expected, rtol=1e-12)
+    rows = torch.arange(20)
+    assert torch.allclose(pqe.between_rows(torch.cat([x, y]), rows, rows + 20), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("p", [1, 2])

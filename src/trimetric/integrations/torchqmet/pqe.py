@@ -6,17 +6,22 @@ import warnings
 from collections.abc import Collection
 from typing import Literal
 
+from jaxtyping import Float
+from torch import Tensor
+
 from trimetric._support import checks
 from trimetric.distances.poisson import PoissonQuasimetric
 from trimetric.integrations.torchqmet.base import Backed
 from trimetric.integrations.torchqmet.iqe import number_of_components
 from trimetric.integrations.torchqmet.reductions import ReductionName
+from trimetric.kernels.pairs import PairKernel
 
 
 class PQE(Backed):
     """Poisson Quasimetric Embedding, as `torchqmet.PQE` (`PoissonQuasimetric`).
 
-    "lebesgue" with "halfline" (PQE-LH) is the published function.  "gaussian" with "gaussian" (PQE-GG) is **not**: ours
+    "lebesgue" with "halfline" (PQE-LH) is the published function, with torchqmet's scale: the rate of a component is the
+    mean over its coordinates, where `PoissonQuasimetric` takes their sum.  "gaussian" with "gaussian" (PQE-GG) is **not**: ours
     adds a half-line to the Gaussian region instead of weighing the region (deviation D14), which keeps gradients alive
     far from 0.  It has the same guarantee and other values, and says so in a warning.
 
@@ -76,6 +81,19 @@ class PQE(Backed):
             warn_if_not_quasimetric=warn_if_not_quasimetric,
         )
         self.measure, self.shape = measure, shape
+        self.factor = 1 / dim_per_component if shape == "halfline" else 1.0
+
+    def compute_components(
+        self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
+    ) -> Float[Tensor, "*#batch k"]:
+        return super().compute_components(self.factor * x, self.factor * y)
+
+    def row_components(self, points: Tensor, start: Tensor, end: Tensor) -> Float[Tensor, "pairs k"]:
+        return super().row_components(self.factor * points, start, end)
+
+    def pair_kernel(self) -> PairKernel:
+        kernel = super().pair_kernel()
+        return kernel._replace(project=lambda x, center: kernel.project(self.factor * x, self.factor * center))
 
 
 class PQELH(PQE):
