@@ -20,10 +20,10 @@ from trimetric.kernels.pairs import PairKernel
 class PQE(Backed):
     """Poisson Quasimetric Embedding, as `torchqmet.PQE` (`PoissonQuasimetric`).
 
-    "lebesgue" with "halfline" (PQE-LH) is the published function, with torchqmet's scale: the rate of a component is the
-    mean over its coordinates, where `PoissonQuasimetric` takes their sum.  "gaussian" with "gaussian" (PQE-GG) is **not**: ours
-    adds a half-line to the Gaussian region instead of weighing the region (deviation D14), which keeps gradients alive
-    far from 0.  It has the same guarantee and other values, and says so in a warning.
+    "lebesgue" with "halfline" (PQE-LH) is the published function, with torchqmet's scale: the rate of a component is
+    the mean over its coordinates, where `PoissonQuasimetric` takes their sum.  "gaussian" with "gaussian" (PQE-GG) is
+    **not**: ours adds a half-line to the Gaussian region instead of weighing the region (deviation D14), which keeps
+    gradients alive far from 0.  It has the same guarantee and other values, and says so in a warning.
 
     Args:
         input_size: the size of the last axis of points.
