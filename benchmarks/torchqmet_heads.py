@@ -111,7 +111,7 @@ class _Projections(nn.Module):
 
     def __init__(self, dim: int) -> None:
         super().__init__()
-        self.parts = nn.ModuleList(nn.Sequential(nn.Linear(dim, 176), nn.ReLU(), nn.Linear(176, 16)) for _ in range(2))
+        self.parts = nn.ModuleList(tm.MLP(dim, 16, widths=(176,)) for _ in range(2))
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.cat([part(x) for part in self.parts], dim=-1)

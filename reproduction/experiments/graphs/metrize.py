@@ -34,12 +34,14 @@ FAR_APART = ("3dd",)
 """graphs without near pairs, where a band is worth trying"""
 BEST_METRIC, BEST_NETWORK = "best metric before", "tuned MLP before"
 """columns from the ledger of `graphs`, chosen on validation pairs"""
+LONG = {"epochs": 80, "steps": 18_000, "weight_decay": 0.03}
+"""on roads, where networks of 20 epochs have not learned enough"""
 SETTINGS: dict[str, dict[str, Any]] = {
     "3d": {"head": "wide Toll IQE", "weight_decay": 0.03, "pull": 0.1},
     "3dr": {"weight_decay": 0.03, "pull": 0.1},
     "push": {"weight_decay": 0.1, "pull": 0.05},
-    "to directed": {"head": "wide Toll IQE", "member": "wide MLP", "member_decay": 0.1},
-    "to": {"head": "wide Toll IQE", "member": "wide MLP", "member_decay": 0.1},
+    "to directed": {"head": "wide Toll IQE", "member": "wide MLP", "member_decay": 0.1, **LONG},
+    "to": {"head": "wide Toll IQE", "member": "wide MLP", "member_decay": 0.1, **LONG},
 }
 """of the networks, the base and the student, by graph; tried out on validation pairs of seed 0, those of `to` taken
 over from `to directed`"""
@@ -152,7 +154,7 @@ class GraphsMetrize(Experiment[Cell]):
         near, below = [], []
         before = Runs(Ledger(RESULTS / "graphs.jsonl").rows())
         for graph in {row.settings["graph"] for row in full}:
-            metric, free = _error(full, graph, "corridor"), _error(full, graph, "MLP ensemble")
+            metric, free = _best_of_ours(full, graph), _error(full, graph, "MLP ensemble")
             tuned = _best(before, graph, metric=False)
             if metric is not None and free is not None:
                 near.append(metric.value <= 1.03 * free.value)
@@ -161,8 +163,8 @@ class GraphsMetrize(Experiment[Cell]):
         if not near:
             return {}
         found = find(
-            check("corridor within 3 % of the same network without a guarantee", near, "graphs"),
-            check("corridor below the tuned MLP of before", below, "graphs"),
+            check("a metric within 3 % of the networks it was made of, chosen on validation pairs", near, "graphs"),
+            check("the same below the tuned MLP of before", below, "graphs"),
         )
         return {} if found is None else {"table_graph_metrize": found}
 
@@ -175,6 +177,13 @@ def _by_this_recipe(row: Row) -> bool:
 
 def _error(rows: list[Row], graph: str, method: str, metric: str = "mse") -> Measured | None:
     return summarize(pick(rows, metric, {"graph": graph, "method": method}))
+
+
+def _best_of_ours(rows: list[Row], graph: str) -> Measured | None:
+    """The test error of the method with the guarantee that is best on validation pairs."""
+    found = {method: _error(rows, graph, method, "validation mse") for method in METRICS}
+    known = {method: error.value for method, error in found.items() if error is not None}
+    return _error(rows, graph, min(known, key=lambda method: known[method])) if known else None
 
 
 def _best(runs: Runs, graph: str, *, metric: bool) -> Measured | None:

@@ -25,6 +25,11 @@ def _wide() -> tm.WideNorm:
     return tm.WideNorm(DIM, components=8, width=16)
 
 
+def _network() -> tm.MLPDistance:
+    # With a linear output, which may be negative, all distances become 1 and stay so.
+    return tm.MLPDistance(DIM, widths=(32,) * 3, inputs="concatenation", output="softplus")
+
+
 HEADS: dict[str, Head] = {
     "MRN grouped": Head("metric residual, 8 groups", lambda: tm.ResidualMetric(DIM, components=8)),
     "IQE": Head("intervals, 8 groups, maxmean", lambda: tm.IntervalQuasimetric(DIM, components=8)),
@@ -33,6 +38,6 @@ HEADS: dict[str, Head] = {
     "recommended": Head("tm.recommended: IQE + WN + MRN", lambda: tm.recommended(DIM, symmetric=False).inner),
     "length + WN": Head("the length and WN, weighted", lambda: tm.WideMetric([tm.Euclidean(DIM), _wide()])),
     "Euclidean": Head("the length of the difference", lambda: tm.Euclidean(DIM), asymmetric=False),
-    "MLP": Head("32 x 3, of both ends", lambda: tm.MLPDistance(DIM, widths=(32,) * 3), metric=False),
+    "MLP softplus": Head("3 x 32 of both ends", _network, metric=False),
 }
 """grouped MRN is the one that the recipes were found with"""
