@@ -83,5 +83,10 @@ def test_the_table_has_the_best_of_before_beside_the_new() -> None:
     floor = details.cells["push", "floor"]
     assert isinstance(floor, Measured)
     assert floor.value == 5.0
+    rows += [row("push", "corridor", "validation mse", 3.4)]
     finding = GraphsMetrize().findings(rows)["table_graph_metrize"]
     assert finding.text.count("1 of 1") == 2
+    # Validation pairs choose, whatever the test errors are.
+    rows += [row("push", "distilled", "mse", 3.9), row("push", "distilled", "validation mse", 3.3)]
+    finding = GraphsMetrize().findings(rows)["table_graph_metrize"]
+    assert finding.text.count("0 of 1") == 2
