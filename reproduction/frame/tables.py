@@ -166,6 +166,8 @@ def format_spread(cell: Measured, column: Column) -> str:
     if cell.statistic == "best":
         return f"worst {_short(format(cell.worst, column.format))}" if cell.seeds > 1 else ""
     precision = ".0e" if column.format.endswith("e") else ".1g"
+    if cell.spread is not None and 10 <= cell.spread < 1e5 and precision == ".1g":
+        precision = ",.0f"  # 12, and not 1e1
     return "" if cell.spread is None else f"± {_short(format(cell.spread, precision))}"
 
 

@@ -103,6 +103,7 @@ def test_written(value: str, text: str) -> None:
 def test_ours_and_spread() -> None:
     cell = Measured(1.234e-5, 2e-6, 3, 10, "mean", 2e-5, frozenset())
     assert (format_value(cell, Column("")), format_spread(cell, Column(""))) == ("1.23e-5", "± 2e-6")
+    assert format_spread(Measured(58.0, 12.4, 3, 10, "mean", 70.0, frozenset()), Column("")) == "± 12"
     best = Measured(1.0, None, 3, 10, "best", 2.5, frozenset())
     assert (format_value(best, Column("")), format_spread(best, Column(""))) == ("1", "worst 2.5")
 
