@@ -52,7 +52,7 @@ def projected_norms(
     if x.ndim == 2 and x.shape[1] == raw_weight.shape[2]:
         if fused.applies(x, raw_weight):
             return _ProjectedNorms.apply(x, raw_weight, rectified, nonnegative)  # type: ignore[return-value]
-        if len(x) > BLOCK and not torch.is_grad_enabled() and fused.allows(x, raw_weight):
+        if not torch.is_grad_enabled() and fused.allows(x, raw_weight) and len(x) > BLOCK:
             weight = raw_weight.abs() if nonnegative else raw_weight
             return torch.cat([_projected(rows, weight, rectified, False) for rows in x.split(BLOCK)])
     return _projected(x, raw_weight, rectified, nonnegative)
