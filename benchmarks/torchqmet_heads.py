@@ -1,7 +1,8 @@
 """The classes of `torchqmet`, another library of quasimetrics, where the user has it importable.
 
 It is never a dependency: it is not on PyPI, and all that is used of it is what its documentation promises.  It is
-compared with our heads, and with the classes of `trimetric.integrations.torchqmet`, which take the same arguments.
+compared with the classes of `trimetric.integrations.torchqmet`, which are the same functions ("one import changed"),
+and with our heads of that kind and size, which may be others: our Wide Norm is rectified, without concave units.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ def heads_of(module: ModuleType | None, dim: int) -> dict[str, nn.Module]:
     """
     wanted: dict[str, tuple[str, dict[str, object]]] = {
         "IQE": ("IQE", {"dim_per_component": 16}),
+        "PQE": ("PQE", {"dim_per_component": 16}),
         "WN": ("WideNorm", {"num_components": 32, "output_component_size": 32}),
         "DN": ("DeepNorm", {"num_components": dim, "num_layers": 3}),
         "MRN": ("MRNFixed", {}),
@@ -86,10 +88,11 @@ def our_heads(dim: int) -> dict[str, tm.Distance]:
 
     Examples:
         >>> list(our_heads(128))
-        ['IQE', 'WN', 'DN', 'MRN']
+        ['IQE', 'PQE', 'WN', 'DN', 'MRN']
     """
     return {
         "IQE": tm.IntervalQuasimetric(dim, components=dim // 16),
+        "PQE": tm.PoissonQuasimetric(dim, components=dim // 16),
         "WN": tm.NormInduced(tm.WideNorm(dim, components=32, width=32)),
         "DN": tm.NormInduced(tm.DeepNorm(dim, widths=(dim,) * 3)),
         "MRN": tm.ResidualMetric(32),
@@ -136,7 +139,9 @@ def run(*, budget: float = 3.0) -> list[Compared]:
         ):
             for way in WAYS:
                 ways = {"ours": _ours(way, below, head), "theirs": _theirs(way, their)}
-                seconds = best_seconds(ways, budget=budget)
+                for call in ways.values():
+                    call()  # the first call compiles, and would use up the budget
+                seconds = best_seconds(ways, budget=budget, processor=True)
                 rows.append(Compared(label, way, seconds["ours"], seconds["theirs"]))
     return rows
 
@@ -146,7 +151,7 @@ def show(rows: list[Compared], console: Console) -> None:
     if not rows:
         console.print(ABSENT, highlight=False)
         return
-    table = Table(title=f"Against torchqmet, dim {DIM}: ms | times faster than torchqmet")
+    table = Table(title=f"Against torchqmet, dim {DIM}, processor time: ms | times faster than torchqmet")
     for heading in ("", *WAYS):
         table.add_column(heading, justify="right" if heading else "left")
     cells: Mapping[tuple[str, str], Compared] = {(row.head, row.way): row for row in rows}

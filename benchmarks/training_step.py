@@ -21,6 +21,7 @@ from torch import Tensor, nn
 import trimetric as tm
 from benchmarks.timing import best_seconds
 from trimetric._support.memory import keep_freed_memory
+from trimetric.kernels import products
 from trimetric.kernels.rows import fused
 from trimetric.training.loop import take_step
 from trimetric.training.pairs import PairData
@@ -117,7 +118,10 @@ def _straightforward(model: tm.Siamese, batch: int) -> Callable[[], object]:
     step = _plain_step(model, batch, model.encoder, lambda x, y: head.pool(head.components(x, y)), fused_adam=False)
 
     def in_plain_torch() -> None:
-        with patch.object(fused, "_has_numba", return_value=False):
+        with (
+            patch.object(fused, "_has_numba", return_value=False),
+            patch.object(products, "prefers_onednn", return_value=False),
+        ):
             step()
 
     return in_plain_torch
