@@ -28,7 +28,7 @@ class GraphPolicy(Planner):
 
     Examples:
         >>> import numpy as np
-        >>> from trimetric.rl import goal_model, learn_local_policy
+        >>> from trimetric.rl import Trajectories, goal_model, learn_local_policy
         >>> log = Trajectories(
         ...     observations=np.arange(60.0)[:, None], ends=np.array([59]), actions=np.ones((60, 1), dtype=np.float32)
         ... )
