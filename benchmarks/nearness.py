@@ -7,6 +7,7 @@ what else the machine did in the meantime.
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -122,7 +123,11 @@ def _run(quick: bool, sizes: Sequence[int] | None, data: Mapping[str, Any]) -> S
         d = make(n)
         slow[name] = _seconds(d, is_symmetric, "dykstra")
         fast[name] = min(_seconds(d, is_symmetric, "active-set") for _ in range(3))
-    growth = [_growth(name, make(size), is_symmetric) for size in sizes for name, (make, is_symmetric) in data.items()]
+    growth = []
+    for size in sizes:
+        for name, (make, is_symmetric) in data.items():
+            growth.append(_growth(name, make(size), is_symmetric))
+            print(growth[-1], file=sys.stderr, flush=True)  # large ones take minutes, and a run may be killed
     return Solved(n, slow, fast, growth)
 
 
