@@ -250,6 +250,8 @@ def draw_growth(growth: list[Growth], file: Path) -> None:
     right.set(ylabel="peak memory, MiB", title="beyond the matrix itself")
     for axes in (left, right):
         axes.set(xscale="log", yscale="log", xlabel="objects")
+        axes.set_xticks(list(products), [str(n) for n in products])
+        axes.set_xticks([], minor=True)
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
     figure.savefig(file, dpi=150)
