@@ -129,3 +129,11 @@ def test_who_watches_or_replaces_the_encoder_gets_its_points() -> None:
     watched.register_forward_hook(lambda *given: seen.append(given[2].shape))
     tm.Siamese(watched, tm.Euclidean(4)).between_rows(objects[:4], start, end)
     assert seen == [(4, 4)]
+
+
+def test_without_machine_code_plain_torch_computes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its loop would run in Python, a thousand times as slow."""
+    monkeypatch.setattr("trimetric.kernels.rows.fused._has_numba", lambda: False)
+    network = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    rows = torch.arange(4)
+    assert layers.layer_differences(network, torch.randn(9, 3), rows, rows + 1) is None

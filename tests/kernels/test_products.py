@@ -19,7 +19,7 @@ SIZES = [(1, 8, 8), (63, 8, 17), (64, 128, 9), (65, 33, 40), (200, 130, 64)]
 
 @pytest.fixture(autouse=True)
 def _always_onednn(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not (torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")):
+    if not products.has_onednn():
         pytest.skip("this torch comes without oneDNN")
     monkeypatch.setattr(products, "WORTH_PREPARING", 1)
     monkeypatch.setattr(products, "prefers_onednn", lambda: True)

@@ -25,15 +25,15 @@ NARROW = 8
 """the least number of rows and columns of a matrix that oneDNN gets"""
 
 
+def has_onednn() -> bool:
+    """Whether this build of torch can compute products by oneDNN."""
+    return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
 @functools.cache
 def prefers_onednn() -> bool:
     """Whether products of this processor are faster by oneDNN, as its maker and its instructions tell."""
-    return (
-        torch.backends.mkldnn.is_available()
-        and hasattr(torch.ops.mkldnn, "_linear_pointwise")
-        and torch.backends.cpu.get_cpu_capability().startswith("AVX512")
-        and _made_by_amd()
-    )
+    return has_onednn() and torch.backends.cpu.get_cpu_capability().startswith("AVX512") and _made_by_amd()
 
 
 def _made_by_amd() -> bool:

@@ -55,7 +55,7 @@ def layer_differences(
     Returns:
         The differences; None where plain torch has to compute them, or where that does not pay.
     """
-    parameters = _parameters(layers, x) if torch.is_grad_enabled() and len(x) >= len(start) else None
+    parameters = _parameters(layers, x) if fused.applies(x) and len(x) >= len(start) else None
     return None if parameters is None else _LayerDifferences.apply(x, start, end, *parameters)  # type: ignore[return-value]
 
 
