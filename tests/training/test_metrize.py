@@ -152,6 +152,27 @@ def test_symmetric_and_several_functions() -> None:
     torch.testing.assert_close(result.distance(x, y), expected)
 
 
+def test_scores_of_a_pair_agree() -> None:
+    def metrized(pairs: list[tuple[int, int]], scores: list[float], *, symmetric: bool = False) -> tm.MetrizedScores:
+        ends, given = torch.tensor(pairs), torch.tensor(scores)
+        return tm.metrize_scores(ends, given, symmetric=symmetric, config=SHORT, progress="silent")
+
+    with pytest.raises(ValueError, match="scores: expected one score for the pair 0, 1, got 1 in row 0 and 5 in row 3"):
+        metrized([(0, 1), (1, 2), (0, 2), (0, 1)], [1.0, 1.0, 2.0, 5.0])
+    with pytest.raises(
+        ValueError, match="scores: expected the same score from 1 to 0 as back, got 1 in row 0 and 3 in"
+    ):
+        metrized([(0, 1), (1, 0), (0, 2)], [1.0, 3.0, 2.0], symmetric=True)
+    with pytest.raises(ValueError, match="scores: expected values of at least 0, got -1 in row 1"):
+        metrized([(0, 1), (1, 2)], [2.0, -1.0])
+    with pytest.raises(ValueError, match="pairs: expected two different objects in some row"):
+        metrized([(0, 0), (1, 1)], [2.0, 2.0])
+    again = metrized([(0, 1), (1, 2), (0, 2), (0, 1)], [1.0, 1.0, 2.0, 1.0])
+    assert again.distances[0] == again.distances[3]
+    both = metrized([(0, 1), (1, 0), (0, 2)], [1.0, 1.0, 2.0], symmetric=True)
+    assert both.distances[0] == both.distances[1]
+
+
 def test_numbers_of_objects_are_objects_too() -> None:
     torch.manual_seed(0)
     network = tm.Siamese(torch.nn.Embedding(20, 4), tm.MLPDistance(4, widths=(8,), output="softplus"))

@@ -90,7 +90,7 @@ def metrize_scores(
 
     Args:
         pairs: the two objects of each pair, by number, from and to.
-        scores: of the pairs, at least 0.
+        scores: of the pairs, at least 0; where a pair comes twice, with the same score.
         objects: the number of objects; by default the largest in `pairs`, plus 1.
         floor: as in `metrize`.
         symmetric: whether d(x, y) = d(y, x) must hold; both directions of a pair then need the same score.
@@ -121,8 +121,9 @@ def metrize_scores(
     if count < 2 or last >= count:
         raise ValueError(f"objects: expected at least {max(2, last + 1)}, one for each number in pairs, got {count}")
     first = first_floor(given) if floor == "auto" else float(checks.finite_number("floor", floor, at_least=0))
+    _check_scores(ends, given, symmetric=checks.boolean("symmetric", symmetric))
     numbers = torch.arange(count, device=ends.device)
-    base = default_base(numbers, symmetric=checks.boolean("symmetric", symmetric), seed=config.seed)
+    base = default_base(numbers, symmetric=symmetric, seed=config.seed)
     inner = corridor_loss(first, pull)
     loss = CustomLoss(lambda p, t, done: inner.of(p, t - 1.5 * first, done), f"{inner.identity}, of scores")
     fit(
@@ -161,6 +162,34 @@ def metrize_scores(
         mean_squared_change=float(change.square().mean()),
         audit=found,
     )
+
+
+def _check_scores(ends: Tensor, scores: Tensor, *, symmetric: bool) -> None:
+    """Each pair has one distance in the end, so that it must have one score."""
+    if ends.ndim != 2 or ends.shape[1] != 2 or scores.shape != ends.shape[:1]:
+        raise ValueError(
+            f"pairs, scores: expected shapes (n, 2) and (n,), got {tuple(ends.shape)} and {tuple(scores.shape)}"
+        )
+    negative = (scores < 0).nonzero().flatten()
+    if len(negative):
+        row = int(negative[0])
+        raise ValueError(f"scores: expected values of at least 0, got {float(scores[row]):g} in row {row}")
+    if not bool((ends[:, 0] != ends[:, 1]).any()):
+        raise ValueError("pairs: expected two different objects in some row, got none")
+    same = ends.sort(dim=1).values if symmetric else ends
+    _, places = same.unique(dim=0, return_inverse=True)
+    first = torch.full((len(ends),), len(ends), device=ends.device)
+    first.scatter_reduce_(0, places, torch.arange(len(ends), device=ends.device), "amin")
+    before = first[places]  # the first row with the same pair
+    wrong = (scores != scores[before]).nonzero().flatten()
+    if len(wrong):
+        row = int(wrong[0])
+        earlier, (start, end) = int(before[row]), ends[row].tolist()
+        expected = f"one score for the pair {start}, {end}"
+        if ends[earlier].tolist() != [start, end]:
+            expected = f"the same score from {start} to {end} as back"
+        got = f"{float(scores[earlier]):g} in row {earlier} and {float(scores[row]):g} in row {row}"
+        raise ValueError(f"scores: expected {expected}, got {got}")
 
 
 def _audit_of_all(base: Siamese, ends: Tensor, distances: Tensor, floor: float, count: int, *, seed: int) -> Audit:
