@@ -14,6 +14,7 @@ from reproduction.experiments.graphs import findings, plots, tables
 from reproduction.experiments.graphs.cells import BASELINE, SIZES, Cell, cells_of, shrink
 from reproduction.experiments.graphs.data import Source, load
 from reproduction.experiments.graphs.heads import OURS, PAPER
+from reproduction.experiments.graphs.protocols import compare_protocols
 from reproduction.experiments.graphs.ranking import rank_protocols
 from reproduction.experiments.graphs.runs import measure_baselines, train
 from reproduction.frame.experiment import Result, Scale, StackedExperiment, unique
@@ -70,8 +71,9 @@ class Graphs(StackedExperiment[Cell]):
         return train(data, cells)
 
     def tables(self, rows: list[Row]) -> list[Table]:
-        ranks = rank_protocols(tables.Runs(rows))
-        return [*tables.tables(rows), *([] if ranks is None else [ranks])]
+        runs = tables.Runs(rows)
+        compared = (compare_protocols(runs), rank_protocols(runs))
+        return [*tables.tables(rows), *(table for table in compared if table is not None)]
 
     def figures(self, rows: list[Row]) -> list[Figure]:
         return plots.figures(rows)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from reproduction.experiments.graphs.data import NAMES
 from reproduction.experiments.graphs.heads import PAPER
 from reproduction.experiments.graphs.tables import Cells, Runs
 from reproduction.frame.tables import Column, Table
 
 DEPTH = 3
-NETWORK = "MLP"
 SHORT = {"tenth": "as the paper's, with a tenth of the epochs", "fast": "ours, with the best decay by validation"}
 SAME = "pairs in the paper's order"
 APART = 0.05
@@ -44,28 +41,8 @@ def rank_protocols(runs: Runs) -> Table | None:
         columns=[Column(name, better=None) for name in (*PAPER, SAME)],
         rows=list(dict.fromkeys(line for line, _ in cells)),
         cells=cells,
-        note=f"Encoders of {DEPTH} layers. {'; '.join(f'{name}: {words}' for name, words in SHORT.items())}. "
-        + " ".join(_owed(runs)),
+        note=f"Encoders of {DEPTH} layers. {'; '.join(f'{name}: {words}' for name, words in SHORT.items())}.",
     )
-
-
-def _owed(runs: Runs) -> Iterator[str]:
-    """What the errors by the paper's protocol owe to it: how much those of network and metrics fall with ours."""
-    for graph in NAMES:
-        for size in runs.sizes("paper"):
-            theirs, ours = (_errors(runs, protocol, graph, size) for protocol in ("paper", "fast"))
-            metrics = [head for head in theirs if head in ours and head != NETWORK]
-            if NETWORK not in theirs or NETWORK not in ours or not metrics:
-                continue
-            factors = [ours[head] / theirs[head] for head in metrics]
-            best = min(ours[head] for head in metrics)
-            place = "below" if ours[NETWORK] < best else "above"
-            yield (
-                f"On {graph} with {size:,} pairs the MLP has {theirs[NETWORK]:.3g} by the paper's protocol; a "
-                f"calibrated start, weight decay and fewer epochs make it {ours[NETWORK]:.3g}, {place} the best "
-                f"metric, {best:.3g}, and multiply the errors of the metrics by {min(factors):.2f} to "
-                f"{max(factors):.2f}."
-            )
 
 
 def _line(graph: str, size: int, protocol: str) -> str:
