@@ -82,6 +82,18 @@ def test_taxi_by_rule() -> None:
     assert set(zip(graph.tails.tolist(), graph.indices.tolist(), strict=True)) == expected
 
 
+def test_distances_of_taxi_are_two_tolls_and_a_metric_between_passengers() -> None:
+    cells = 16
+    graph = tm.graphs.taxi(seed=0, side=4)
+    exact = tm.graphs.ShortestPaths(graph, engine="scipy", progress="silent")
+    start, end = np.divmod(np.random.default_rng(0).permutation(cells**4)[:500], cells**2)
+    (waiting, goal), differ = (start % cells, end % cells), start % cells != end % cells
+    at_first, at_last = waiting * (cells + 1), goal * (cells + 1)  # the taxi is where the passenger is
+    parts = [exact.pairs(*ends) for ends in ((start, at_first), (at_first, at_last), (at_last, end))]
+    assert differ.sum() > 400
+    assert np.allclose(exact.pairs(start, end)[differ], sum(parts)[differ])  # type: ignore[index]
+
+
 def test_push_by_rule() -> None:
     side, cells = 3, 9
     graph = tm.graphs.push(seed=0, side=side)

@@ -19,6 +19,10 @@ def taxi(*, seed: int, side: int = SIDE) -> Graph:
     `taxi * c + passenger` and is on board in state `c * c + taxi`.  The taxi moves to a neighboring cell; where both
     are in the same cell, the passenger gets in or out.  The weight of each edge is drawn from {.01, .02, ..., 1.00}.
 
+    To move the passenger, the taxi must first drive to the passenger, and afterwards it drives on alone.  So between
+    states whose passenger waits in different cells p and q, the distance is a toll of the first state (to p), a
+    distance between p and q, and a toll of the last state (from q).
+
     Args:
         seed: for the weights.
         side: cells along each side of the grid, at least 2.
