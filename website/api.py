@@ -31,6 +31,7 @@ GROUPS = {
         "norms": "Norms",
         "distances": "Distances",
         "training": "Training",
+        "metrizing": "Functions made metrics",
         "models": "Models",
         "": "All pairs, audit, axioms",
     },

@@ -33,6 +33,11 @@ from .distances import TollMetric as TollMetric
 from .distances import WideMetric as WideMetric
 from .distances import ensemble as ensemble
 from .distances.all_pairs import all_pairs as all_pairs
+from .metrizing import Metrized as Metrized
+from .metrizing import MetrizedScores as MetrizedScores
+from .metrizing import MetrizeReport as MetrizeReport
+from .metrizing import metrize as metrize
+from .metrizing import metrize_scores as metrize_scores
 from .models import MLP as MLP
 from .models import Denoiser as Denoiser
 from .models import Model as Model
@@ -53,9 +58,6 @@ from .training import DistillationConfig as DistillationConfig
 from .training import Epoch as Epoch
 from .training import History as History
 from .training import LearnedPairs as LearnedPairs
-from .training import Metrized as Metrized
-from .training import MetrizedScores as MetrizedScores
-from .training import MetrizeReport as MetrizeReport
 from .training import PairErrors as PairErrors
 from .training import Probe as Probe
 from .training import Teacher as Teacher
@@ -64,7 +66,5 @@ from .training import distil as distil
 from .training import fit as fit
 from .training import fit_many as fit_many
 from .training import learn_pairs as learn_pairs
-from .training import metrize as metrize
-from .training import metrize_scores as metrize_scores
 
 __version__: str

@@ -55,10 +55,10 @@ class Metrize:
     """column of the scores"""
     steps: int = 3000
     """steps of the training"""
-    learning_rate: float = 2e-3
-    """learning rate of AdamW"""
-    weight_decay: float = 0.1
-    """decoupled weight decay; 0 for none"""
+    learning_rate: Annotated[float | None, unless_given("FLOAT")] = None
+    """learning rate of AdamW (default: 0.002, or 0.03 for objects without features)"""
+    weight_decay: Annotated[float | None, unless_given("FLOAT")] = None
+    """decoupled weight decay (default: 0.1, or 0 for objects without features)"""
     restart: bool = False
     """start over, even if an interrupted run could resume"""
     general: SeededComputing = field(default_factory=SeededComputing)
@@ -108,8 +108,8 @@ class Metrize:
         from trimetric.cli.fit_inputs import read_distances
         from trimetric.cli.training import checkpoint_of, save, training
         from trimetric.files.pairs import match_names
+        from trimetric.metrizing import metrize
         from trimetric.models.model import Model
-        from trimetric.training import metrize
 
         known: dict[str, Any] = {}
         if self.truth is not None:
@@ -158,7 +158,7 @@ class Metrize:
         from trimetric._support.tensor_files import remove_checkpoint
         from trimetric.cli.training import checkpoint_of, training
         from trimetric.files.writing import write_rows
-        from trimetric.training import metrize_scores
+        from trimetric.metrizing import metrize_scores
 
         device, checkpoint = self.general.torch_device(), checkpoint_of(output)
         with training(self, checkpoint, restart=self.restart, subjects={"f": str(self.source)}):
@@ -182,6 +182,11 @@ class Metrize:
             f"changed:         {result.clamped:.1%} of {len(scores):,} scores, mean squared change "
             f"{result.mean_squared_change:.4g}"
         )
+        if result.changes is not None:
+            self.general.say(
+                f"nearest metric:  mean squared change {result.changes.least:.4g} on {result.changes.objects} objects; "
+                f"this one {result.changes.own:.4g}"
+            )
         self._warn(result.warnings)
         self.general.say(f"written: {output}")
         self.general.answer(
@@ -190,6 +195,7 @@ class Metrize:
             below_floor=result.below_floor,
             mean_squared_change=result.mean_squared_change,
             triangle_defect=result.audit.triangle_defect,
+            changes=None if result.changes is None else result.changes._asdict(),
             warnings=result.warnings,
             written=[str(output)],
         )

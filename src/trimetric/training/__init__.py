@@ -10,11 +10,6 @@ from trimetric.training.fitting import fit_many as fit_many
 from trimetric.training.learning import LearnedPairs as LearnedPairs
 from trimetric.training.learning import learn_pairs as learn_pairs
 from trimetric.training.losses import CustomLoss as CustomLoss
-from trimetric.training.metrize_report import MetrizeReport as MetrizeReport
-from trimetric.training.metrize_scores import MetrizedScores as MetrizedScores
-from trimetric.training.metrize_scores import metrize_scores as metrize_scores
-from trimetric.training.metrizing import Metrized as Metrized
-from trimetric.training.metrizing import metrize as metrize
 from trimetric.training.pair_errors import PairErrors as PairErrors
 from trimetric.training.teachers import Probe as Probe
 from trimetric.training.teachers import Teacher as Teacher

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from trimetric._support import checks
 from trimetric._support.progress import Shown
@@ -20,6 +20,10 @@ from trimetric.training.drawn_pairs import BATCHES, DrawnPairs, answers
 from trimetric.training.fitting import train_on
 from trimetric.training.losses import CustomLoss
 from trimetric.training.pairs import ArrayOrTensor, PairData
+
+OF_NETWORKS, OF_POINTS = (2e-3, 0.1), (3e-2, 0.0)
+"""learning rate and weight decay where a network is trained, and where a table of points is: its points lie far from
+where they start, and there are no others to which it must generalize"""
 
 Function = ObjectDistance | Callable[[Tensor, Tensor], Tensor | np.ndarray]
 
@@ -33,8 +37,9 @@ class DistillationConfig:
         batch_size: fresh pairs without labels per step.
         labeled: labeled pairs per step, where there are any.
         labeled_weight: what the mean loss of the labeled pairs counts, that of the others being 1.
-        learning_rate: of AdamW, decaying to 0 along a cosine.
-        weight_decay: of AdamW.
+        learning_rate: of AdamW, decaying to 0 along a cosine; by default 0.002, or 0.03 where a table of points is
+            trained (`torch.nn.Embedding` below a distance).
+        weight_decay: of AdamW; by default 0.1, or 0 for a table of points.
         average: the decay of an exponential average of the weights; None for no average.
         seed: of what is drawn.
         checkpoint_seconds: the time between checkpoints.
@@ -49,8 +54,8 @@ class DistillationConfig:
     batch_size: int = 1024
     labeled: int = 256
     labeled_weight: float = 1.0
-    learning_rate: float = 2e-3
-    weight_decay: float = 0.1
+    learning_rate: float | None = None
+    weight_decay: float | None = None
     average: float | None = None
     seed: int = 0
     checkpoint_seconds: float = 30.0
@@ -61,25 +66,34 @@ class DistillationConfig:
         checks.positive_int("labeled", self.labeled)
         checks.finite_number("labeled_weight", self.labeled_weight, above=0)
 
+        for name in ("learning_rate", "weight_decay"):
+            if getattr(self, name) is not None:
+                checks.finite_number(name, getattr(self, name), at_least=0)
+
     @property
     def epochs(self) -> int:
         """The number of epochs, of 50 steps each."""
         return -(-self.steps // BATCHES)
 
-    def training(self, batch_size: int) -> TrainingConfig:
+    def training(self, student: ObjectDistance, batch_size: int, *, epochs: int | None = None) -> TrainingConfig:
         """Make the settings of the training loop.
 
         Args:
+            student: what is trained.
             batch_size: pairs per step, with and without labels.
+            epochs: by default those of `steps`.
         """
+        points = isinstance(student, Siamese) and type(student.encoder) is nn.Embedding
+        rate, decay = OF_POINTS if points else OF_NETWORKS
+        epochs = self.epochs if epochs is None else epochs
         return TrainingConfig(
-            epochs=self.epochs,
+            epochs=epochs,
             batch_size=batch_size,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
+            learning_rate=rate if self.learning_rate is None else self.learning_rate,
+            weight_decay=decay if self.weight_decay is None else self.weight_decay,
             average=self.average,
             seed=self.seed,
-            validation_epochs=max(1, self.epochs // 10),
+            validation_epochs=max(1, epochs // 10),
             checkpoint_seconds=self.checkpoint_seconds,
         )
 
@@ -195,7 +209,7 @@ def teach(
         data,
         held_out=list(held_out),
         watched={},
-        config=config.training(data.batch_size),
+        config=config.training(student, data.batch_size),
         loss=loss,
         file=checkpoint_file(checkpoint),
         progress=progress,

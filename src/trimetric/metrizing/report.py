@@ -9,6 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from trimetric._audit import Audit
+from trimetric.metrizing.least_change import Changes
 from trimetric.training.pair_errors import PairErrors
 
 MANY_CLAMPED = 0.25
@@ -32,6 +33,8 @@ class MetrizeReport:
         errors: of the distance against the same targets; None without targets.
         audit_of_f: what an audit of the function found.
         audit: what an audit of the distance found.
+        changes: on the audited objects, what the distance changes, and what every metric has to change at least, by
+            `nearness.nearest_metric`; None where the function has negative values there, and without numba.
         warnings: what to mind, in words; empty where there is nothing.
 
     Examples:
@@ -61,6 +64,7 @@ class MetrizeReport:
     errors: PairErrors | None
     audit_of_f: Audit
     audit: Audit
+    changes: Changes | None
     warnings: tuple[str, ...] = field(default=())
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,6 +78,7 @@ class MetrizeReport:
             "mean_squared_change": self.mean_squared_change,
             "errors_of_f": None if self.errors_of_f is None else self.errors_of_f.to_dict(),
             "errors": None if self.errors is None else self.errors.to_dict(),
+            "changes": None if self.changes is None else self.changes._asdict(),
             "triangle_defect_of_f": self.audit_of_f.triangle_defect,
             "triangle_defect": self.audit.triangle_defect,
             "warnings": list(self.warnings),
@@ -88,6 +93,9 @@ class MetrizeReport:
             f"clamped:         {self.clamped:.1%} of {self.pairs:,} pairs, mean squared change "
             f"{self.mean_squared_change:.4g}",
         ]
+        if self.changes is not None:
+            least, own, objects = self.changes
+            lines.append(f"nearest metric:  mean squared change {least:.4g} on {objects} objects; this one {own:.4g}")
         if self.errors is not None and self.errors_of_f is not None:
             lines.append(
                 f"MSE of targets:  {self.errors_of_f.mse:.4g} before, {self.errors.mse:.4g} after, on "
@@ -102,6 +110,7 @@ def describe_change(
     *,
     floor: float,
     audits: tuple[Audit, Audit],
+    changes: Changes | None,
     judged: tuple[Tensor, Tensor, Tensor] | None,
 ) -> MetrizeReport:
     """Compare a function with the distance that was made of it.
@@ -111,6 +120,7 @@ def describe_change(
         distances: on the same pairs.
         floor: of the corridor.
         audits: of the function and of the distance.
+        changes: on the audited objects, beside the least possible.
         judged: targets, values and distances of labeled pairs, if there are any.
     """
     errors = None
@@ -132,9 +142,25 @@ def describe_change(
         errors=None if errors is None else errors[1],
         audit_of_f=audits[0],
         audit=audits[1],
+        changes=changes,
         warnings=(),
     )
     return _with_warnings(report)
+
+
+def why_clamped(name: str, changes: Changes | None) -> str:
+    """Say whether a corridor changes much because it must, or because its base does not follow.
+
+    Args:
+        name: of what was put into the corridor.
+        changes: those of the corridor and of the nearest metric; None where they are not known.
+    """
+    advice = "train the base longer, or give a larger base or floor"
+    if changes is None:
+        return f"{name} is far from every metric, or the base does not follow it; {advice}"
+    if changes.follows:
+        return f"{name} is far from every metric; {changes}, this one by {changes.own:.3g}"
+    return f"the base does not follow {name}; {changes}, but this one by {changes.own:.3g}; {advice}"
 
 
 def _with_warnings(report: MetrizeReport) -> MetrizeReport:
@@ -148,10 +174,10 @@ def _with_warnings(report: MetrizeReport) -> MetrizeReport:
             "may need no corridor"
         )
     if report.clamped > MANY_CLAMPED:
-        found.append(
-            f"{report.clamped:.0%} of the pairs were clamped: f is far from every metric, or the base does not follow "
-            "it; train the base longer, or give a larger base or floor"
-        )
+        first, now = report.errors_of_f, report.errors
+        better = first is not None and now is not None and now.mse < first.mse
+        why = "that brought them nearer to the targets" if better else why_clamped("f", report.changes)
+        found.append(f"{report.clamped:.0%} of the pairs were clamped: {why}")
     if report.below_floor > MANY_BELOW:
         found.append(
             f"{report.below_floor:.1%} of the pairs were below the floor of {report.floor:.3g}: the distance cannot "

@@ -17,15 +17,13 @@ from trimetric._support import checks
 from trimetric._support.progress import Shown
 from trimetric.distances import Siamese
 from trimetric.distances.all_pairs import all_pairs
-from trimetric.training.config import TrainingConfig
+from trimetric.metrizing.functions import AUDITED
+from trimetric.metrizing.least_change import Changes, compare_with_nearest
+from trimetric.metrizing.report import MANY_BELOW, MANY_CLAMPED, why_clamped
 from trimetric.training.corridors import best_floor, clamp_values, corridor_loss, default_base, first_floor
 from trimetric.training.distilling import DistillationConfig
 from trimetric.training.fitting import fit
 from trimetric.training.losses import CustomLoss
-from trimetric.training.metrize_report import MANY_BELOW, MANY_CLAMPED
-from trimetric.training.metrizing import AUDITED
-
-BATCH = 256
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,6 +38,8 @@ class MetrizedScores:
         below_floor: share of the scores that are smaller than the floor.
         mean_squared_change: of the scores.
         audit: of the distances between up to 200 objects, scored or not.
+        changes: on the same objects, the mean squared change of their scores, and what every metric has to change at
+            least, by `nearness.nearest_metric`; None where none of their pairs is scored, and without numba.
 
     Examples:
         >>> import torch
@@ -58,13 +58,14 @@ class MetrizedScores:
     below_floor: float
     mean_squared_change: float
     audit: Audit
+    changes: Changes | None
 
     @property
     def warnings(self) -> list[str]:
         """What to mind, in words."""
         found = []
         if self.clamped > MANY_CLAMPED:
-            found.append(f"{self.clamped:.0%} of the scores were changed: they are far from every metric")
+            found.append(f"{self.clamped:.0%} of the scores were changed: {why_clamped('the table', self.changes)}")
         if self.below_floor > MANY_BELOW:
             found.append(f"{self.below_floor:.1%} of the scores are below the floor of {self.floor:.3g}")
         return found
@@ -95,7 +96,7 @@ def metrize_scores(
         floor: as in `metrize`.
         symmetric: whether d(x, y) = d(y, x) must hold; both directions of a pair then need the same score.
         pull: as in `metrize`.
-        config: steps, learning rate, weight decay and seed; each step has up to 256 of the pairs.
+        config: how to train the base; each step has `batch_size` of the pairs, or all where there are fewer.
         checkpoint: as in `fit`.
         progress: "silent" prints nothing.
 
@@ -131,15 +132,7 @@ def metrize_scores(
         ends,
         given.to(torch.float32),
         loss=loss,
-        config=TrainingConfig(
-            epochs=-(-config.steps // -(-len(given) // BATCH)),
-            batch_size=BATCH,
-            learning_rate=config.learning_rate,
-            weight_decay=config.weight_decay,
-            average=config.average,
-            seed=config.seed,
-            checkpoint_seconds=config.checkpoint_seconds,
-        ),
+        config=config.training(base, config.batch_size, epochs=-(-config.steps // -(-len(given) // config.batch_size))),
         checkpoint=checkpoint,
         progress=progress,
     )
@@ -151,7 +144,10 @@ def metrize_scores(
             chosen = best_floor(scored, below, lambda d: (d - scored).square().clamp(max=first**2), first)
         apart = ends[:, 0] != ends[:, 1]
         distances = torch.where(apart, clamp_values(scored, below, chosen), 0)
-        found = _audit_of_all(base, ends, distances, chosen, count, seed=config.seed)
+        some = torch.randperm(count, generator=torch.Generator().manual_seed(config.seed))[:AUDITED].sort().values
+        places = _Places(some.to(ends.device), ends, count, symmetric=symmetric)
+        matrix = places.fill((all_pairs(base, places.objects) + 1.5 * chosen).fill_diagonal_(0), distances)
+        known = places.fill(torch.full_like(matrix, torch.nan), scored)
     change = (distances - scored)[apart].double()
     return MetrizedScores(
         distances=distances,
@@ -160,7 +156,8 @@ def metrize_scores(
         clamped=float((change.abs() > 1e-6 * scored[apart].abs()).double().mean()),
         below_floor=float((scored[apart] < chosen).double().mean()),
         mean_squared_change=float(change.square().mean()),
-        audit=found,
+        audit=_audit_matrix(matrix, symmetric=symmetric).of_rows(some.tolist()),
+        changes=compare_with_nearest(known, matrix, symmetric=symmetric),
     )
 
 
@@ -192,20 +189,28 @@ def _check_scores(ends: Tensor, scores: Tensor, *, symmetric: bool) -> None:
         raise ValueError(f"scores: expected {expected}, got {got}")
 
 
-def _audit_of_all(base: Siamese, ends: Tensor, distances: Tensor, floor: float, count: int, *, seed: int) -> Audit:
-    """Audit the distances of all pairs of some objects, those of the table among them."""
-    some = torch.randperm(count, generator=torch.Generator().manual_seed(seed))[:AUDITED].sort().values.to(ends.device)
-    matrix = all_pairs(base, some) + 1.5 * floor
-    matrix.fill_diagonal_(0)
-    place = torch.full((count,), -1, device=ends.device)
-    place[some] = torch.arange(len(some), device=ends.device)
-    i, j = place[ends].unbind(1)
-    inside = (i >= 0) & (j >= 0)
-    if base.axioms.symmetric:
-        matrix[j[inside], i[inside]] = distances[inside]
-    matrix[i[inside], j[inside]] = distances[inside]
+class _Places:
+    """Where the pairs of a table are in a matrix of some of the objects."""
+
+    def __init__(self, objects: Tensor, ends: Tensor, count: int, *, symmetric: bool) -> None:
+        self.objects, self.symmetric = objects, symmetric
+        place = torch.full((count,), -1, device=ends.device)
+        place[objects] = torch.arange(len(objects), device=ends.device)
+        self.rows, self.columns = place[ends].unbind(1)
+        self.inside = (self.rows >= 0) & (self.columns >= 0) & (ends[:, 0] != ends[:, 1])
+
+    def fill(self, matrix: Tensor, values: Tensor) -> Tensor:
+        """Write the values of the pairs into a matrix, in both directions where it is symmetric."""
+        i, j, own = self.rows[self.inside], self.columns[self.inside], values[self.inside]
+        if self.symmetric:
+            matrix[j, i] = own
+        matrix[i, j] = own
+        return matrix
+
+
+def _audit_matrix(matrix: Tensor, *, symmetric: bool) -> Audit:
     axioms: tuple[Measured, ...] = ("triangle", "nonnegative", "reflexive")
-    if base.axioms.symmetric:
+    if symmetric:
         axioms = (*axioms, "symmetric")
-    rows = torch.arange(len(some), dtype=matrix.dtype, device=ends.device).unsqueeze(1)
-    return audit(lambda x, y: matrix[x[..., 0].long(), y[..., 0].long()], rows, require=axioms).of_rows(some.tolist())
+    rows = torch.arange(len(matrix), dtype=matrix.dtype, device=matrix.device).unsqueeze(1)
+    return audit(lambda x, y: matrix[x[..., 0].long(), y[..., 0].long()], rows, require=axioms)

@@ -17,11 +17,13 @@ from trimetric._audit import Audit, audit
 from trimetric._support import checks
 from trimetric._support.progress import Shown
 from trimetric.distances import ObjectDistance, Siamese, ensemble
+from trimetric.distances.all_pairs import all_pairs
+from trimetric.metrizing.least_change import compare_with_nearest
+from trimetric.metrizing.report import MetrizeReport, describe_change
 from trimetric.training.arguments import check_model, pair_data
 from trimetric.training.config import History
 from trimetric.training.corridors import best_floor, clamp_values, corridor, corridor_loss, default_base, first_floor
 from trimetric.training.distilling import DistillationConfig, Function, asked_functions, mean_answers, teach
-from trimetric.training.metrize_report import MetrizeReport, describe_change
 from trimetric.training.pairs import ArrayOrTensor
 
 AUDITED, JUDGED = 200, 10_000
@@ -171,11 +173,14 @@ def metrize(
     mean = members[0] if len(members) == 1 and not symmetric else ensemble(members, symmetric=symmetric)
     distance = corridor(mean, own, floor).eval()
     some = table[torch.randperm(len(table), generator=torch.Generator().manual_seed(config.seed))[:AUDITED]]
+    with torch.no_grad():
+        matrices = all_pairs(mean, some), all_pairs(distance, some)
     report = describe_change(
         values,
         clamp_values(values, under, floor),
         floor=floor,
         audits=(_audit(mean, some), _audit(distance, some)),
+        changes=compare_with_nearest(*matrices, symmetric=symmetric),
         judged=None if judged is None else (judged[2], judged[0], clamp_values(judged[0], judged[1], floor)),
     )
     for text in report.warnings if warn else ():

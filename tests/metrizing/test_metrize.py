@@ -75,11 +75,50 @@ def test_warns_where_f_is_a_metric_already_where_much_is_clamped_and_where_the_f
     (known,) = told(tm.NormInduced(tm.Euclidean(2)), 0.0)
     assert "f keeps the triangle inequality on all 216,000 triples that were measured and promises it" in known
     (clamped,) = told(lambda x, y: 2 + 100 * (y - x).square().sum(-1), 0.01)
-    assert "of the pairs were clamped: f is far from every metric" in clamped
+    assert "of the pairs were clamped: the base does not follow f; on 60 objects every metric changes it by " in clamped
+    clamped, _ = told(lambda x, y: torch.where((97 * x[:, 0] + 31 * y[:, 1]) % 1 < 0.5, 3.0, 30.0), 10.0)
+    assert "of the pairs were clamped: f is far from every metric; on 60 objects every metric changes it by " in clamped
     clamped, below = told(lambda x, y: 1 + (y - x).norm(dim=-1) ** 3, 1.2)
     assert "of the pairs were below the floor of 1.2" in below
     (known,) = told(lambda x, y: 1.5 + (y - x).norm(dim=-1), 1.0)
     assert "only f(x, x) has to be set to 0; it may need no corridor" in known
+
+
+def test_the_nearest_metric_stands_beside_the_learned_one() -> None:
+    objects = places(30)
+    config = tm.DistillationConfig(steps=300, batch_size=256)
+    for symmetric in (False, True):
+        result = tm.metrize(minutes, objects, symmetric=symmetric, config=config, progress="silent", warn=False)
+        changes, matrix = result.report.changes, tm.all_pairs(tm.FunctionDistance(minutes, 2), objects).double()
+        assert changes is not None
+        matrix = (matrix + matrix.mT) / 2 if symmetric else matrix
+        apart = ~torch.eye(30, dtype=torch.bool)
+        exact = tm.nearness.nearest_metric(matrix.fill_diagonal_(0).numpy(), symmetric=symmetric, tolerance=1e-6).matrix
+        least = (torch.from_numpy(exact) - matrix)[apart].square().mean()
+        assert changes.least == pytest.approx(float(least), rel=2e-3)
+        assert changes.least <= changes.own < 5 * changes.least
+        own = tm.all_pairs(result.distance, objects).detach()
+        assert changes.own == pytest.approx(float((own - matrix)[apart].square().mean()), rel=1e-4)
+        assert f"nearest metric:  mean squared change {changes.least:.4g} on 30 objects" in str(result.report)
+        assert result.report.to_dict()["changes"] == changes._asdict()
+    negative = tm.metrize(lambda x, y: (y - x).sum(-1) + 1, objects, train_base=False, floor=1.0, warn=False)
+    assert negative.report.changes is None
+
+
+def test_objects_without_features_are_followed_closely() -> None:
+    random = torch.Generator().manual_seed(0)
+    values = 1 + 5 * torch.rand(40, 40, generator=random)
+    values = torch.where(torch.rand(40, 40, generator=random) < 0.9, values, 2 * values)
+    pairs = (~torch.eye(40, dtype=torch.bool)).nonzero()
+    result = tm.metrize_scores(pairs, values[pairs[:, 0], pairs[:, 1]], progress="silent")
+    assert result.changes is not None
+    assert result.changes.least <= result.changes.own < 4 * result.changes.least
+    assert result.changes.own == pytest.approx(result.mean_squared_change, rel=1e-4)
+    some = pairs[torch.randperm(len(pairs), generator=random)[:400]]
+    partial = tm.metrize_scores(some, values[some[:, 0], some[:, 1]], objects=40, progress="silent")
+    assert partial.changes is not None
+    assert partial.changes.least < result.changes.least  # fewer triangles can break
+    assert partial.changes.own == pytest.approx(partial.mean_squared_change, rel=1e-4)
 
 
 def test_refuses_what_it_cannot_use() -> None:
