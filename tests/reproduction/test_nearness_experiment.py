@@ -86,3 +86,25 @@ def test_cells() -> None:
     assert {cell.seed for cell in cells} == set(range(10))
     assert {cell.epochs for cell in cells if cell.recipe == "paper"} == {1500}
     assert not [cell for cell in cells if cell.method == "WN rectified" and cell.reading.startswith("S")]
+
+
+def test_the_claims_are_judged_by_both_recipes() -> None:
+    def row(method: str, epochs: int, recipe: str, value: float) -> Row:
+        settings = {"reading": "S", "n": 200, "method": method, "epochs": epochs, "recipe": recipe}
+        return Row("nearness", f"{method} {epochs} {recipe}", 0, "J", value, epochs, 1.0, "", "", settings, "", (0, 1))
+
+    rows = [
+        row("TF", 0, "", 1.0),
+        row("DN", 60, "rows", 1.1),
+        row("DN", 1500, "paper", 1.5),
+        row("DN", 150, "paper", 4.0),
+        row("WN", 150, "paper", 3.0),
+    ]
+    found = Nearness().findings(rows)
+    assert found["table_mn_1"].text == (
+        "by our recipe: J over triangle fixing's: DN (S) 1.1; as claimed in 1 of 1 cells; "
+        "by the paper's: J over triangle fixing's: DN (S) 1.5; as claimed in 0 of 1 cells"
+    )
+    # The Wide Norm has 150 epochs only, so it is compared with the Deep Norm of as many.
+    assert found["figure_mn_curves"].text == "in this order in 0 of 1 comparisons of two recipes"
+    assert "by the paper's" not in Nearness().findings([row for row in rows if row.epochs != 1500])["table_mn_1"].text

@@ -81,7 +81,11 @@ CONFIGS: dict[Scale, Config] = {
     "quick": Config(40, 64, {"rows": _all_models(60), "paper": _all_models(200)}, (0,), ("S", "A")),
     "default": Config(200, 512, {"rows": OURS, "paper": _all_models(150)}, (0, 1, 2), ("S", "A")),
     "paper": Config(
-        200, 512, {"rows": OURS, "paper": _all_models(1500)}, tuple(range(10)), ("S", "A", "S mirrored", "A open")
+        200,
+        512,
+        {"rows": OURS, "paper": _all_models(findings.PAPER_EPOCHS)},
+        tuple(range(10)),
+        ("S", "A", "S mirrored", "A open"),
     ),
 }
 
@@ -138,7 +142,7 @@ class Nearness(Experiment[Cell]):
         return plots.figures(rows)
 
     def findings(self, rows: list[Row]) -> dict[str, Finding]:
-        return findings.findings(rows, _recipes(rows)[0])
+        return findings.findings(rows)
 
     def notes(self, rows: list[Row]) -> list[str]:
         gaps = pick(rows, "gap", {"method": "exact"})
