@@ -240,14 +240,14 @@ def test_both_protocols_side_by_side() -> None:
     ]
     table = next(table for table in Graphs().tables(rows) if table.label == "table_graph_protocols")
     values = {column: cell.value if isinstance(cell, Measured) else cell for (_, column), cell in table.cells.items()}
-    assert values.pop("best norm, its protocol, stopped early") is None  # these norms have no curves
+    assert values.pop("best norm, stopped") is None  # these norms have no curves
     assert values == {
         "best norm, printed": "12.9",
-        "best norm, its protocol": 6,  # WN, by validation pairs
+        "best norm, rerun": 6,  # WN, by validation pairs
         "best norm, ours": 8.5,
         "MLP, printed": "20.6",
-        "MLP, its protocol": 12,
-        "MLP, its protocol, stopped early": 9.5,  # by validation pairs
+        "MLP, rerun": 12,
+        "MLP, stopped": 9.5,  # by validation pairs
         "MLP, ours": 6,
     }
     assert (
