@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import trimetric as tm
+import trimetric.graphs.files
+import trimetric.training
 from trimetric._support.renamed import old_keywords, old_names
 from trimetric.graphs import Graph, choose_landmarks
 
@@ -15,6 +17,8 @@ def test_functions_and_classes() -> None:
         assert tm.graphs.expansions is tm.graphs.count_expansions  # type: ignore[attr-defined]
     with pytest.warns(DeprecationWarning, match=r"files\.read_graph is now trimetric\.graphs\.read_graph"):
         assert tm.graphs.files.read_graph is tm.graphs.read_graph  # type: ignore[attr-defined]
+    with pytest.warns(DeprecationWarning, match=r"trimetric\.training\.metrize is now trimetric\.metrize"):
+        assert trimetric.training.metrize is tm.metrize  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match=r"module 'trimetric\.graphs' has no attribute 'nothing'"):
         _ = tm.graphs.nothing  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match="module 'here' has no attribute 'there'"):

@@ -1,5 +1,6 @@
 """Training on pairs of objects and their distances: `fit`, `fit_many` and what they take."""
 
+from trimetric._support.moved import renamed
 from trimetric.training.config import Epoch as Epoch
 from trimetric.training.config import History as History
 from trimetric.training.config import TrainingConfig as TrainingConfig
@@ -13,3 +14,11 @@ from trimetric.training.losses import CustomLoss as CustomLoss
 from trimetric.training.pair_errors import PairErrors as PairErrors
 from trimetric.training.teachers import Probe as Probe
 from trimetric.training.teachers import Teacher as Teacher
+
+__getattr__ = renamed(
+    __name__,
+    {
+        name: f"trimetric.{name}"
+        for name in ("MetrizeReport", "Metrized", "MetrizedScores", "metrize", "metrize_scores")
+    },
+)
