@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 from places import ROOT
 
 import trimetric
@@ -53,6 +55,17 @@ def test_what_the_dev_extra_needs_is_pinned() -> None:
     for needed in PROJECT["project"]["optional-dependencies"]["dev"]:
         name = re.split(r"[\[>=<]", needed)[0]
         assert name == "trimetric" or name.lower() in pinned, f"constraints.txt does not pin {name}"
+
+
+def test_pinned_packages_install_on_the_oldest_python() -> None:
+    """Its first release too: Debian 12 has 3.11.2."""
+    oldest = f"{PROJECT['project']['requires-python'].removeprefix('>=')}.0"
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        try:
+            needed = metadata.metadata(line.partition("==")[0]).get("Requires-Python") or ""
+        except metadata.PackageNotFoundError:  # not in this set-up
+            continue
+        assert SpecifierSet(needed).contains(oldest), f"{line} needs Python {needed}, but {oldest} is supported"
 
 
 def load(file: Path) -> dict[Any, Any]:
