@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import trimetric as tm
 from trimetric.training.drawn_pairs import BATCHES, DrawnPairs, answers
 from trimetric.training.pairs import PairData
 
-SHORT = tm.DistillationConfig(steps=100, batch_size=64, labeled=16)
+SHORT = tm.DistillationConfig(steps=100, batch_size=64)
+SHORT_LABELED = replace(SHORT, labeled=16)
 
 
 def truth(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -137,6 +139,23 @@ def test_refuses_what_it_cannot_use() -> None:
         tm.distil("f", student(), objects)  # type: ignore[arg-type]
 
 
+def test_refuses_what_would_have_no_effect_and_a_base_that_breaks_the_promise() -> None:
+    objects = places(10)
+    silent: dict[str, Any] = {"progress": "silent"}
+    with pytest.raises(ValueError, match="base: expected a symmetric distance, because symmetric=True, got Calibrated"):
+        tm.metrize(minutes, objects, base=student(), symmetric=True, config=SHORT, **silent)
+    with pytest.raises(ValueError, match=r"pull: expected 0.1 where no base is trained, got 0.5"):
+        tm.metrize(minutes, objects, train_base=False, pull=0.5, **silent)
+    with pytest.raises(ValueError, match=r"config: steps=100 has no effect, because no base is trained"):
+        tm.metrize(minutes, objects, train_base=False, config=SHORT, **silent)
+    with pytest.raises(ValueError, match=r"config: labeled=16 has no effect, because metrize reads no labels"):
+        tm.metrize(minutes, objects, config=SHORT_LABELED, **silent)
+    with pytest.raises(ValueError, match=r"config: labeled=16 has no effect, because the scores are all"):
+        tm.metrize_scores(torch.tensor([[0, 1]]), torch.ones(1), config=SHORT_LABELED, **silent)
+    with pytest.raises(ValueError, match=r"config: labeled_weight=2.0 has no effect, because there are no labeled"):
+        tm.distil(minutes, student(), objects, config=replace(SHORT, labeled_weight=2.0), **silent)
+
+
 def test_a_function_is_asked_for_its_objects_only() -> None:
     objects = places()
 
@@ -248,7 +267,8 @@ def test_a_resumed_run_ends_with_the_same_weights(labeled: bool, tmp_path: Path)
     objects, file = places(), tmp_path / "run.checkpoint"
     pairs = torch.tensor([[0, 1], [2, 3], [4, 5]])
     extra: dict[str, Any] = {"pairs": pairs, "targets": torch.tensor([1.0, 2.0, 3.0])} if labeled else {}
-    config = tm.DistillationConfig(steps=150, batch_size=32, labeled=4, checkpoint_seconds=0.0)
+    config = tm.DistillationConfig(steps=150, batch_size=32, checkpoint_seconds=0.0)
+    config = replace(config, labeled=4) if labeled else config
 
     def stop(epoch: tm.Epoch) -> None:
         if epoch.epoch == 1:

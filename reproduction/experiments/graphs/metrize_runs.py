@@ -134,7 +134,7 @@ def _corridor(
         targets=targets,
         symmetric=cell.graph in SYMMETRIC,
         pull=cell.pull,
-        config=_distillation(cell),
+        config=tm.DistillationConfig(seed=cell.seed) if banded else _distillation(cell),
         progress="silent",
     )
     report = result.report

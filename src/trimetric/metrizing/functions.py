@@ -22,8 +22,23 @@ from trimetric.metrizing.least_change import compare_with_nearest
 from trimetric.metrizing.report import MetrizeReport, describe_change
 from trimetric.training.arguments import check_model, pair_data
 from trimetric.training.config import History
-from trimetric.training.corridors import best_floor, clamp_values, corridor, corridor_loss, default_base, first_floor
-from trimetric.training.distilling import DistillationConfig, Function, asked_functions, mean_answers, teach
+from trimetric.training.corridors import (
+    PULL,
+    best_floor,
+    clamp_values,
+    corridor,
+    corridor_loss,
+    default_base,
+    first_floor,
+)
+from trimetric.training.distilling import (
+    OF_EVERY_STUDENT,
+    DistillationConfig,
+    Function,
+    asked_functions,
+    mean_answers,
+    teach,
+)
 from trimetric.training.pairs import ArrayOrTensor
 
 AUDITED, JUDGED = 200, 10_000
@@ -66,7 +81,7 @@ def metrize(
     pairs: Int[Tensor, "n 2"] | np.ndarray | None = None,
     targets: Float[Tensor, " n"] | np.ndarray | None = None,
     symmetric: bool = False,
-    pull: float = 0.1,
+    pull: float = PULL,
     config: DistillationConfig | None = None,
     checkpoint: Path | str | None = None,
     progress: Shown = "auto",
@@ -92,9 +107,10 @@ def metrize(
             of that which changes f least, or fits the targets best.
         pairs: indices `(n, 2)` into `objects` of pairs with known distances, for the report and the floor.
         targets: their distances.  Every second of these pairs chooses the floor; the errors are those of the others.
-        symmetric: whether d(x, y) = d(y, x) must hold: f is then averaged over both directions.
+        symmetric: whether d(x, y) = d(y, x) must hold: f is then averaged over both directions, and the base must be
+            symmetric.
         pull: how strongly the base is drawn to the middle of the corridor, beside being kept from leaving f outside.
-        config: how to train the base.
+        config: how to train the base; where none is trained, only the seed, which draws the pairs of the report.
         checkpoint: a file to keep the state of the training in, as in `fit`.
         progress: "silent" prints nothing.
         warn: whether to raise what the report warns of as warnings too.
@@ -123,8 +139,16 @@ def metrize(
     config = config or DistillationConfig()
     if base is not None:
         check_model("base", base) if train_base else checks.instance("base", base, ObjectDistance)
-    if not train_base and checkpoint is not None:
-        raise ValueError("checkpoint: expected None where no base is trained, got a file")
+    if base is not None and symmetric and not base.axioms.symmetric:
+        raise ValueError(f"base: expected a symmetric distance, because symmetric=True, got {type(base.head).__name__}")
+    if train_base:
+        config.check_used(OF_EVERY_STUDENT, "metrize reads no labels while it trains the base")
+    else:
+        config.check_used(["seed"], "no base is trained")
+        if checkpoint is not None:
+            raise ValueError("checkpoint: expected None where no base is trained, got a file")
+        if pull != PULL:
+            raise ValueError(f"pull: expected {PULL} where no base is trained, got {pull}, which has no effect")
     if floor != "auto":
         checks.finite_number("floor", floor, at_least=0)
     if (pairs is None) != (targets is None):

@@ -20,8 +20,8 @@ from trimetric.distances.all_pairs import all_pairs
 from trimetric.metrizing.functions import AUDITED
 from trimetric.metrizing.least_change import Changes, compare_with_nearest
 from trimetric.metrizing.report import MANY_BELOW, MANY_CLAMPED, why_clamped
-from trimetric.training.corridors import best_floor, clamp_values, corridor_loss, default_base, first_floor
-from trimetric.training.distilling import DistillationConfig
+from trimetric.training.corridors import PULL, best_floor, clamp_values, corridor_loss, default_base, first_floor
+from trimetric.training.distilling import OF_EVERY_STUDENT, DistillationConfig
 from trimetric.training.fitting import fit
 from trimetric.training.losses import CustomLoss
 
@@ -78,7 +78,7 @@ def metrize_scores(
     objects: int | None = None,
     floor: float | Literal["auto"] = "auto",
     symmetric: bool = False,
-    pull: float = 0.1,
+    pull: float = PULL,
     config: DistillationConfig | None = None,
     checkpoint: Path | str | None = None,
     progress: Shown = "auto",
@@ -114,6 +114,7 @@ def metrize_scores(
         (True, True)
     """
     config = config or DistillationConfig()
+    config.check_used(OF_EVERY_STUDENT, "the scores are all that there is")
     ends, given = checks.as_tensor("pairs", pairs), checks.as_tensor("scores", scores)
     given = given if given.is_floating_point() else given.float()
     checks.finite("scores", given)

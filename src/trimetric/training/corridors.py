@@ -28,6 +28,8 @@ BAND_FLOOR = 2 / 3
 """the same without a base: from there to twice that, the mean is in the middle"""
 FLOORS = (0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0, 1.125, 1.25, 1.5, 1.75, 2.0)
 """multiples of it that are tried afterwards"""
+PULL = 0.1
+"""weight of the pull to the middle of the corridor"""
 DIM = 128
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,9 @@ OF_NETWORKS, OF_POINTS = (2e-3, 0.1), (3e-2, 0.0)
 """learning rate and weight decay where a network is trained, and where a table of points is: its points lie far from
 where they start, and there are no others to which it must generalize"""
 
+OF_EVERY_STUDENT = ("steps", "batch_size", "learning_rate", "weight_decay", "average", "seed", "checkpoint_seconds")
+"""settings that have an effect without labeled pairs too"""
+
 Function = ObjectDistance | Callable[[Tensor, Tensor], Tensor | np.ndarray]
 
 
@@ -35,8 +38,8 @@ class DistillationConfig:
     Args:
         steps: the number of steps; rounded up to whole epochs of 50.
         batch_size: fresh pairs without labels per step.
-        labeled: labeled pairs per step, where there are any.
-        labeled_weight: what the mean loss of the labeled pairs counts, that of the others being 1.
+        labeled: labeled pairs per step; for `distil` with pairs only.
+        labeled_weight: weight of the mean loss of the labeled pairs, where that of the others is 1; likewise.
         learning_rate: of AdamW, decaying to 0 along a cosine; by default 0.002, or 0.03 where a table of points is
             trained (`torch.nn.Embedding` below a distance).
         weight_decay: of AdamW; by default 0.1, or 0 for a table of points.
@@ -65,7 +68,6 @@ class DistillationConfig:
         checks.positive_int("batch_size", self.batch_size)
         checks.positive_int("labeled", self.labeled)
         checks.finite_number("labeled_weight", self.labeled_weight, above=0)
-
         for name in ("learning_rate", "weight_decay"):
             if getattr(self, name) is not None:
                 checks.finite_number(name, getattr(self, name), at_least=0)
@@ -74,6 +76,24 @@ class DistillationConfig:
     def epochs(self) -> int:
         """The number of epochs, of 50 steps each."""
         return -(-self.steps // BATCHES)
+
+    def check_used(self, used: Sequence[str], why: str) -> None:
+        """Refuse settings that would have no effect.
+
+        Args:
+            used: names of the settings that have an effect; all others must have their defaults.
+            why: the others have none.
+
+        Examples:
+            >>> DistillationConfig(steps=7).check_used(["seed"], "no base is trained")
+            Traceback (most recent call last):
+                ...
+            ValueError: config: steps=7 has no effect, because no base is trained
+        """
+        for own in fields(self):
+            if own.name not in used and getattr(self, own.name) != own.default:
+                value = getattr(self, own.name)
+                raise ValueError(f"config: {own.name}={value!r} has no effect, because {why}")
 
     def training(self, student: ObjectDistance, batch_size: int, *, epochs: int | None = None) -> TrainingConfig:
         """Make the settings of the training loop.
@@ -158,6 +178,9 @@ def distil(
         raise ValueError("pairs, targets: expected both or none, got one of them")
     if pairs is not None:
         labeled = pair_data("pairs, targets", (pairs, targets), table, student)
+    config = config or DistillationConfig()
+    if labeled is None:
+        config.check_used(OF_EVERY_STUDENT, "there are no labeled pairs")
     held_out = [] if validation is None else [pair_data("validation", validation, table, student)]
     return teach(
         teachers,
@@ -166,7 +189,7 @@ def distil(
         labeled=labeled,
         held_out=held_out,
         symmetric=checks.boolean("symmetric", symmetric),
-        config=config or DistillationConfig(),
+        config=config,
         callbacks=callbacks,
         checkpoint=checkpoint,
         progress=progress,
