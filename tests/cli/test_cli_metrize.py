@@ -64,7 +64,31 @@ def test_a_table_of_scores_becomes_a_metric(tmp_path: Path, capsys: pytest.Captu
 def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_network(tmp_path / "mlp.safetensors")
     model, out = str(tmp_path / "mlp.safetensors"), str(tmp_path / "x.safetensors")
+    scores = {
+        "itself": "from,to,distance\nn0,n0,0\nn1,n1,0\n",
+        "endless": "from,to,distance\nn0,n1,inf\n",
+        "other": "a,b,c\nn0,n1,1\n",
+        "huge": "from,to,distance\nn0,n1,1e30\nn1,n2,1e30\n",
+    }
+    for name, text in scores.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    of = {name: str(tmp_path / f"{name}.csv") for name in scores}
+    to_table = ("-o", str(tmp_path / "x.csv"), *SHORT)
     cases = {
+        ("metrize", model, "-o", out, "--truth", of["itself"]): "expected at least two pairs of different objects, got",
+        ("metrize", of["itself"], *to_table): "itself.csv: expected a pair of different objects, got none",
+        ("metrize", of["endless"], *to_table): "expected a finite number (leave out pairs without one), got 'inf'",
+        ("metrize", of["other"], *to_table): "--from-column, --to-column and --distance-column give other names\n",
+        ("metrize", of["huge"], *to_table): "expected a mean above 0 and below 1e+18, got 1e+30",
+        ("metrize", model, "-o", out, "--learning-rate", "0"): "--learning-rate: expected a finite number above 0, got",
+        (
+            "metrize",
+            model,
+            "-o",
+            out,
+            "--learning-rate",
+            "-1",
+        ): "--learning-rate: expected a finite number above 0, got",
         ("metrize", model, "-o", out, "--floor", "-1"): "--floor: expected a number >= 0, got -1",
         ("metrize", model, "-o", out, "--steps", "0"): "--steps: expected",
         ("metrize", model, "-o", str(tmp_path / "x.csv")): "--output: ",
@@ -73,4 +97,7 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     }
     for words, message in cases.items():
         assert main(list(words)) == 2
-        assert message in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert message in told
+        assert told.count("\n") == 1
+    assert not list(tmp_path.glob("*.checkpoint*"))

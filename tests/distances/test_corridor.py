@@ -136,6 +136,14 @@ def test_functions_may_use_numpy_and_are_told_what_is_wrong() -> None:
         ValueError, match=r"function: expected a tensor or NumPy array of shape \(4,\).* got shape \(\)"
     ):
         tm.FunctionDistance(lambda x, y: (x - y).sum(), 2)(x[:, 0], x[:, 0])
+    for answer in (np.array([1j] * 4), np.array(["1"] * 4), torch.ones(4, dtype=torch.complex64)):
+        with pytest.raises(ValueError, match=r"one real number for each pair, got shape \(4,\) and dtype"):
+            tm.FunctionDistance(lambda *_, answer=answer: answer, 2)(x[:, 0], x[:, 0])
+    frozen = np.arange(4.0)
+    frozen.flags.writeable = False
+    for answer in (frozen, np.arange(4, dtype=np.longdouble), np.arange(4)[::-1][::-1], np.arange(3, -1, -1)[::-1]):
+        values = tm.FunctionDistance(lambda *_, answer=answer: answer, 2)(x[:, 0], x[:, 0])
+        assert values.tolist() == [0, 1, 2, 3]
     with pytest.raises(TypeError, match="function: expected a function of two tensors, got int"):
         tm.FunctionDistance(3, 2)  # type: ignore[arg-type]
 
@@ -174,3 +182,31 @@ def test_a_part_reads_its_coordinates_alone() -> None:
     torch.testing.assert_close(part.between_rows(points, start, end), expected[start, end], atol=1e-5, rtol=1e-4)
     with pytest.raises(ValueError, match="start: expected a number from 0 to 4, got 5"):
         PartDistance(inner, 7, start=5)
+
+
+def test_a_function_may_change_its_inputs_and_leave_torch() -> None:
+    def careless(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        x += 1
+        return 1 + (x - y).abs().sum(-1)
+
+    distance = tm.CorridorMetric(tm.FunctionDistance(careless, 2), base=tm.Euclidean(2), floor=0.5)
+    x = torch.zeros(3, 2)
+    assert distance(x, torch.zeros(3, 2)).tolist() == [0, 0, 0]
+    assert not x.any()
+
+    base = tm.Siamese(tm.MLP(2, 4), tm.Euclidean(4))
+    f = tm.FunctionDistance(lambda x, y: 1 + np.abs(x.numpy() - y.numpy()).sum(axis=1), 2)
+    encoder, (upper, lower) = join([f, base])
+    assert encoder is not None
+    network = tm.Siamese(encoder, tm.CorridorMetric(upper, base=lower, floor=0.5))
+    points = torch.rand(4, 2)
+    for values in (
+        network(points[:2], points[2:]),
+        network.between_rows(points, torch.tensor([0, 1]), torch.tensor([2, 3])),
+        tm.all_pairs(network, points)[[0, 1], [2, 3]],
+    ):
+        assert torch.allclose(values, network(points[:2], points[2:]))
+        assert values.requires_grad  # that of the base
+    failing = tm.FunctionDistance(lambda x, y: (_ for _ in ()).throw(RuntimeError("no connection")), 2)  # noqa: ARG005
+    with pytest.raises(RuntimeError, match="no connection"):
+        failing(points.requires_grad_(), points)

@@ -143,6 +143,20 @@ def test_malformed_pairs(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "\n" not in str(caught.value)
 
 
+def test_objects_have_the_same_numbers_in_every_format(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    start = random.integers(900, size=3000)  # several chunks of text
+    ends = np.stack([start, (start + random.integers(1, 900, size=3000)) % 900], axis=1)
+    lines = "".join(f"{a},{b},1\n" for a, b in ends)
+    (tmp_path / "pairs.csv").write_text(f"from,to,distance\n{lines}")
+    for kind, column in (("numbers", ends), ("texts", ends.astype(str))):
+        np.savez(tmp_path / f"{kind}.npz", **{"from": column[:, 0], "to": column[:, 1]}, distance=np.ones(3000))
+    read = [read_pairs(tmp_path / name) for name in ("pairs.csv", "numbers.npz", "texts.npz")]
+    for other in read[1:]:
+        assert other.names == read[0].names
+        assert np.array_equal(other.ends, read[0].ends)
+
+
 def test_malformed_arrays(tmp_path: Path) -> None:
     ends = {"from": ["a", "b"], "to": ["b", "c"]}
     cases = {

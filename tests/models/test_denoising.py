@@ -63,5 +63,23 @@ def test_learning_repeats_and_leaves_the_random_numbers_alone() -> None:
 def test_independent_features_are_refused() -> None:
     with pytest.raises(ValueError, match="objects: expected features that tell something about each other"):
         tm.Denoiser.learn(torch.randn(300, 5, generator=torch.Generator().manual_seed(0)), steps=20, width=8)
-    with pytest.raises(ValueError, match="kept: expected numbers of features from 0 to 2"):
-        tm.Denoiser(3, [3])
+    # A network that learns these few objects by heart predicts them, and no others.
+    with pytest.raises(ValueError, match="objects: expected features that tell something about each other"):
+        tm.Denoiser.learn(torch.randn(100, 20, generator=torch.Generator().manual_seed(0)), steps=600, width=64)
+
+
+def test_refuses_wrong_arguments() -> None:
+    for kept in ([3], [0, 0], [True], []):
+        with pytest.raises(ValueError, match="kept: expected different numbers of features from 0 to 2"):
+            tm.Denoiser(3, kept)
+    with pytest.raises(TypeError, match="kept: expected a sequence of numbers of features, got 3"):
+        tm.Denoiser(6, 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="objects: expected at least 20, got 2"):
+        tm.Denoiser.learn(torch.randn(2, 6))
+    with pytest.raises(TypeError, match="objects: expected a floating-point tensor"):
+        tm.Denoiser.learn(torch.ones(30, 6, dtype=torch.long))
+    for name, value in (("batch_size", 0), ("learning_rate", -1.0), ("learning_rate", "a"), ("steps", 0)):
+        with pytest.raises(ValueError, match=f"{name}: expected"):
+            tm.Denoiser.learn(torch.randn(30, 6), **{name: value})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"models: expected models that read the same objects, got some of \[2, 3\]"):
+        tm.ensemble([tm.Siamese(tm.MLP(width, 4), tm.Euclidean(4)) for width in (2, 3)])

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -244,3 +247,28 @@ def test_old_names_work_with_a_warning() -> None:
     assert [epoch.loss for epoch in found.epochs] == [epoch.loss for epoch in expected.epochs]
     with pytest.warns(DeprecationWarning, match=r"fit_many\(bootstrap=...\) is now fit_many\(teachers=...\)"):
         tm.fit_many([model(), model(1)], pairs, targets, seeds=[0, 1], bootstrap=[teacher] * 2, **data)  # type: ignore[arg-type]
+
+
+def test_a_training_that_diverges_raises_and_leaves_no_checkpoint(tmp_path: Path) -> None:
+    objects = torch.rand(20, 2)
+    pairs = torch.cartesian_prod(torch.arange(20), torch.arange(20))
+    targets = (objects[pairs[:, 0]] - objects[pairs[:, 1]]).norm(dim=-1)
+
+    def own_model(seed: int) -> tm.Siamese:
+        torch.manual_seed(seed)
+        return tm.Siamese(tm.MLP(2, 8, widths=(8,)), tm.Calibrated(tm.WideNorm(8)))
+
+    config = tm.TrainingConfig(epochs=5, checkpoint_seconds=0.0)
+    file = tmp_path / "run.checkpoint"
+    for own, rate in ((1e30 * targets, 1e-3), (targets, 1e38)):
+        wild = replace(config, learning_rate=rate)
+        with pytest.raises(RuntimeError, match=r"the training diverged: by epoch .* the weights are not finite"):
+            tm.fit(own_model(0), pairs, own, objects=objects, config=wild, checkpoint=file, progress="silent")
+        assert not list(tmp_path.iterdir())
+    shared: dict[str, Any] = {"seeds": [0, 1], "objects": objects, "config": config, "progress": "silent"}
+    with pytest.raises(RuntimeError, match="the training diverged"):
+        tm.fit_many([own_model(0), own_model(1)], pairs, 1e30 * targets, **shared)
+    models, wild_targets = [own_model(0), own_model(1)], [targets, 1e30 * targets]
+    with pytest.warns(RuntimeWarning, match=r"the training of models\[1\] diverged"):
+        tm.fit_many(models, [pairs, pairs], wild_targets, **shared)
+    assert all(bool(value.isfinite().all()) for value in models[0].state_dict().values())

@@ -72,7 +72,7 @@ def finite_number(
     if above is not None:
         expected += f" above {above:g}"
     if below is not None:
-        expected += f" and below {below:g}" if above is not None else f" below {below:g}"
+        expected += f" and below {below:g}" if above is not None or at_least is not None else f" below {below:g}"
     if (
         number is None
         or not math.isfinite(number)

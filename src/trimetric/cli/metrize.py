@@ -13,6 +13,7 @@ from trimetric.cli.general import CHECKPOINTS, SeededComputing, keep_inputs, out
 from trimetric.files.errors import InputError, check_inputs
 
 if TYPE_CHECKING:
+    from trimetric.files.pairs import PairTable
     from trimetric.training.distilling import DistillationConfig
 
 OF_A_MODEL = Only("with a model", lambda options: options.of_a_model)
@@ -105,7 +106,6 @@ class Metrize:
 
         import torch
 
-        from trimetric.cli.fit_inputs import read_distances
         from trimetric.cli.training import checkpoint_of, save, training
         from trimetric.files.pairs import match_names
         from trimetric.metrizing import metrize
@@ -113,11 +113,9 @@ class Metrize:
 
         known: dict[str, Any] = {}
         if self.truth is not None:
-            columns = ("from", "to", "distance")
-            read = read_distances(
-                self.truth, "pairs", columns=columns, symmetric=False, infinite="refuse", note=self.general.note
-            )
-            table = match_names(read, model.ids, str(self.source))
+            table = match_names(_read_scores(self.truth), model.ids, str(self.source))
+            if len(table) < 2:
+                raise InputError(f"{self.truth}: expected at least two pairs of different objects, got {len(table)}")
             known = {
                 "pairs": torch.from_numpy(table.ends).to(model.device),
                 "targets": torch.tensor(table.distances, dtype=torch.float32, device=model.device),
@@ -145,12 +143,13 @@ class Metrize:
         return 1 if report.audit.broken else 0
 
     def _of_table(self, output: Path) -> int:
-        from trimetric.cli.fit_inputs import learnable_distances, read_distances
+        from trimetric.cli.fit_inputs import COLUMNS_HINT, learnable_distances
+        from trimetric.files.pairs import check_directions
 
         columns = (self.from_column, self.to_column, self.distance_column)
-        table = read_distances(
-            self.source, "pairs", columns=columns, symmetric=self.symmetric, infinite="refuse", note=self.general.note
-        )
+        table = _read_scores(self.source, columns, hint=COLUMNS_HINT)
+        if self.symmetric:
+            check_directions(table, hint="; without --symmetric each direction has its own")
         scores, config = learnable_distances(table, self.source, positive=False), self._config()
 
         import torch
@@ -161,7 +160,7 @@ class Metrize:
         from trimetric.metrizing import metrize_scores
 
         device, checkpoint = self.general.torch_device(), checkpoint_of(output)
-        with training(self, checkpoint, restart=self.restart, subjects={"f": str(self.source)}):
+        with training(self, checkpoint, restart=self.restart, subjects={"scores": str(self.source)}):
             result = metrize_scores(
                 torch.from_numpy(table.ends).to(device),
                 torch.tensor(scores, dtype=torch.float32, device=device),
@@ -173,7 +172,7 @@ class Metrize:
                 progress=self.general.progress(),
             )
         rows = zip(table.ends.tolist(), result.distances.tolist(), scores.tolist(), strict=True)
-        lines = ([table.names[a], table.names[b], f"{new:.7g}", f"{old:.7g}"] for (a, b), new, old in rows)
+        lines = ([table.names[a], table.names[b], f"{new:.7g}", repr(old)] for (a, b), new, old in rows)
         write_rows(output, (*table.columns, "distance", "given"), [lines], numbers=("distance", "given"))
         remove_checkpoint(checkpoint)
         self.general.say(
@@ -204,3 +203,14 @@ class Metrize:
     def _warn(self, texts: list[str] | tuple[str, ...]) -> None:
         for text in texts:
             self.general.note(f"warning: {text}")
+
+
+def _read_scores(
+    file: Path, columns: tuple[str, str, str] = ("from", "to", "distance"), *, hint: str = ""
+) -> PairTable:
+    """Read finite scores of pairs of different objects, each pair once."""
+    from trimetric.files.pairs import drop_repeats, read_pairs
+
+    source, target, distance = columns
+    remedy = "leave out pairs without one"
+    return drop_repeats(read_pairs(file, source=source, target=target, distance=distance, hint=hint, remedy=remedy))

@@ -110,6 +110,7 @@ class RlFit:
         from trimetric.models.model import Model
         from trimetric.rl import save_policy
         from trimetric.rl.policies.recipe import stage_file
+        from trimetric.training.loop import DivergedError
 
         general, checkpoint = self.general, checkpoint_of(output)
         stages = [file for stage in ("local", "actor") if (file := stage_file(checkpoint, stage)) is not None]
@@ -118,9 +119,7 @@ class RlFit:
         with training(self, checkpoint, restart=self.restart, subjects=OF_THE_LOG):
             try:
                 learned = self._stages(log, checkpoint)
-            except RuntimeError as error:
-                if "diverged" not in str(error):
-                    raise
+            except DivergedError as error:
                 raise InputError(f"--learning-rate: {error}") from None
         distance = learned.distance
         assert distance is not None

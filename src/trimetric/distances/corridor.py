@@ -20,6 +20,22 @@ from trimetric.norms import Norm
 NEEDED = ("nonnegative", "reflexive", "triangle")
 
 
+LARGEST_FLOOR = 1e18
+"""float32 must hold the square of a floor, which training computes"""
+
+
+def check_floor(floor: object, *, banded: bool) -> float:
+    """Check the floor of a corridor.
+
+    Args:
+        floor: c.
+        banded: whether there is no base.
+    """
+    if banded:
+        return checks.finite_number("floor", floor, above=0, below=LARGEST_FLOOR)
+    return checks.finite_number("floor", floor, at_least=0, below=LARGEST_FLOOR)
+
+
 class CorridorMetric(Distance):
     r"""$\mathrm{clamp}(f(x, y),\; B(x, y) + c,\; B(x, y) + 2c)$ for $x \ne y$, and 0 for $x = y$, with *any* $f$.
 
@@ -49,7 +65,7 @@ class CorridorMetric(Distance):
     Args:
         f: any distance or norm, such as an `MLPDistance` or a `FunctionDistance`; it need not promise anything.
         base: B, a distance or norm that promises the triangle inequality; None for 0.
-        floor: c, at least 0.
+        floor: c, at least 0; without a base above 0, as all distances would be 0.
 
     Examples:
         >>> from trimetric import Euclidean, FunctionDistance, audit
@@ -79,7 +95,7 @@ class CorridorMetric(Distance):
                     f"{', '.join(missing)}"
                 )
         self.base = lower
-        self.floor = float(checks.finite_number("floor", floor, at_least=0))
+        self.floor = check_floor(floor, banded=lower is None)
         below = Axioms(symmetric=True) if lower is None else lower.axioms
         self.axioms = Axioms(
             definite=self.floor > 0 or below.definite,

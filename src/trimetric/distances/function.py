@@ -22,6 +22,7 @@ class FunctionDistance(Distance):
 
     The function is always called with two tensors of the same shape `(n, dim)`, so that it may be anything that
     compares rows: a model of scikit-learn, a simulator, a call to a service.  It may return a tensor or a NumPy array.
+    It gets copies, and may change them.  Where it leaves torch, as `x.numpy()` does, its values have no gradient.
 
     A model file holds no code, so a `Model` with a Python function cannot be saved; one with a `torch.nn.Module` as its
     function can, if the module is a subclass of `trimetric.Described`.
@@ -52,12 +53,21 @@ class FunctionDistance(Distance):
         self, x: Float[Tensor, "*#batch dim"], y: Float[Tensor, "*#batch dim"]
     ) -> Float[Tensor, "*#batch 1"]:
         left, right = torch.broadcast_tensors(x, y)
-        values = self.function(left.reshape(-1, self.dim), right.reshape(-1, self.dim))
-        if isinstance(values, np.ndarray):
-            values = torch.from_numpy(values)
+        values = self._ask(left, right)
         if not torch.compiler.is_compiling():
-            _check_values(values, left.shape[:-1].numel())
+            values = _checked(values, left.shape[:-1].numel())
         return values.to(x).reshape(*left.shape[:-1], 1)
+
+    def _ask(self, x: Tensor, y: Tensor) -> Any:
+        ends = [end.reshape(-1, self.dim).clone() for end in (x, y)]
+        if torch.compiler.is_compiling() or not any(end.requires_grad for end in ends):
+            return self.function(*ends)
+        try:
+            return self.function(*ends)
+        except RuntimeError as error:
+            if "requires grad" not in str(error):
+                raise
+        return self.function(*(end.detach().clone() for end in (x.reshape(-1, self.dim), y.reshape(-1, self.dim))))
 
     @property
     def definition_floats(self) -> int:
@@ -65,9 +75,16 @@ class FunctionDistance(Distance):
         return 4 * self.dim + 4 + weights
 
 
-def _check_values(values: object, count: int) -> None:
-    if not isinstance(values, Tensor) or tuple(values.shape) != (count,):
-        got = f"shape {tuple(values.shape)}" if isinstance(values, Tensor) else type(values).__name__
-        raise ValueError(
-            f"function: expected a tensor or NumPy array of shape ({count},), one number for each pair, got {got}"
-        )
+def _checked(values: object, count: int) -> Tensor:
+    """The values as a tensor, if they are one real number for each pair."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        # A copy, as torch takes no array that is read-only, reversed or of long doubles.
+        values = torch.from_numpy(np.array(values, np.float64 if values.dtype.kind == "f" else None))
+    if isinstance(values, Tensor) and tuple(values.shape) == (count,) and not values.is_complex():
+        return values
+    got = type(values).__name__
+    if isinstance(values, (Tensor, np.ndarray)):
+        got = f"shape {tuple(values.shape)} and dtype {values.dtype}"
+    raise ValueError(
+        f"function: expected a tensor or NumPy array of shape ({count},), one real number for each pair, got {got}"
+    )

@@ -12,6 +12,7 @@ from trimetric._support import checks
 from trimetric._support.described import Described
 from trimetric.distances.base import Distance, ObjectDistance
 from trimetric.distances.combine import WideMetric
+from trimetric.distances.encoder_inputs import FeatureVectors, inputs_of
 from trimetric.distances.norm_induced import as_distance
 from trimetric.distances.siamese import Siamese
 from trimetric.distances.symmetrized import SymmetrizedMetric
@@ -159,6 +160,10 @@ def ensemble(models: Sequence[ObjectDistance], *, symmetric: bool = False) -> Ob
     for i, member in enumerate(members):
         checks.instance(f"models[{i}]", member, Siamese, Distance)
     checks.boolean("symmetric", symmetric)
+    read = [inputs_of(member.reader) for member in members]
+    widths = [own.width for own in read if isinstance(own, FeatureVectors)]
+    if len(set(widths)) > 1:
+        raise ValueError(f"models: expected models that read the same objects, got some of {widths} features")
     encoder, heads = join(members)
     mean: Distance = WideMetric(heads, pool="mean")
     if symmetric:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -115,8 +115,7 @@ def read_table(
     else:
         names, arrays = _parquet(file) if suffix == ".parquet" else _npz(file)
         chosen = _chosen(file, names, ids, numbers, optional, hint)
-        for name in ids:
-            table.codes[name] = _codes_of_array(table, name, arrays[name]())
+        _number_ids(table, {name: arrays[name]() for name in ids})
         for name in chosen:
             table.numbers[name] = _numbers_of_array(table, name, arrays[name]())
         if len({len(column) for column in (*table.codes.values(), *table.numbers.values())}) > 1:
@@ -205,17 +204,34 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def _codes_of_array(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.int64]:
+def _number_ids(table: Table, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Number the ids of the columns in the order in which `_fill_from_text` meets them."""
+    found = {name: _distinct_ids(table, name, column) for name, column in columns.items()}
+    appearances = [
+        (int(first) // CHUNK, place, int(first), str(cell))
+        for place, (different, firsts, _) in enumerate(found.values())
+        for cell, first in zip(different.tolist(), firsts, strict=True)
+    ]
+    for *_, cell in sorted(appearances):
+        table.names.setdefault(cell, len(table.names))
+    for name, (different, _, inverse) in found.items():
+        numbers = [table.names[str(cell)] for cell in different.tolist()]
+        table.codes[name] = np.array(numbers, np.int64)[inverse]
+
+
+def _distinct_ids(
+    table: Table, name: str, column: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
+    """The different ids of a column, the row where each is first, and the number of that of every row."""
     _check_kind(table, name, column, "iuUTO", "whole numbers or text")
     if column.dtype.kind == "O":
         missing = first_true(np.array([not isinstance(cell, str) or not cell for cell in column], dtype=bool))
         if missing is not None:
             raise InputError(f"{table.where(missing)}: {name}: expected an id, got {shown(column[missing])}")
-    different, inverse = np.unique(column, return_inverse=True)
+    different, first, inverse = np.unique(column, return_index=True, return_inverse=True)
     if column.dtype.kind == "U" and len(different) and not different[0]:
         raise InputError(f"{table.where(int((column == '').argmax()))}: {name}: expected an id, got nothing")
-    numbers = [table.names.setdefault(str(cell), len(table.names)) for cell in different.tolist()]
-    return np.array(numbers, np.int64)[inverse]
+    return different, first, inverse
 
 
 def _numbers_of_array(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.float64]:

@@ -14,6 +14,8 @@ from trimetric._support.printable import shown
 from trimetric.files.columns import LARGEST, Table, first_true, read_table
 from trimetric.files.errors import InputError
 
+NEED_DISCOUNT = "unreachable pairs need the discounted loss"
+
 
 @dataclass(frozen=True, kw_only=True)
 class PairTable:
@@ -56,6 +58,7 @@ def read_pairs(
     distance_optional: bool = False,
     unreachable: bool = False,
     hint: str = "",
+    remedy: str = NEED_DISCOUNT,
 ) -> PairTable:
     """Read pairs from a CSV, TSV, Parquet or NPZ file as they are; `drop_repeats` removes redundant ones.
 
@@ -67,6 +70,7 @@ def read_pairs(
         distance_optional: whether the column of distances may be missing.
         unreachable: whether a distance may be infinite.
         hint: text to add to an error about a missing column.
+        remedy: what to do about infinite distances, for the error message.
 
     Raises:
         InputError: where the file cannot be read, with the line that is wrong.
@@ -78,16 +82,14 @@ def read_pairs(
     names = list(table.names)
     values = table.numbers.get(distance)
     if values is not None:
-        check_distances(table, distance, unreachable=unreachable)
+        check_distances(table, distance, unreachable=unreachable, remedy=remedy)
         loop = first_true((ends[:, 0] == ends[:, 1]) & (values != 0))
         if loop is not None:
             raise table.error(loop, distance, f"0 from {shown(names[ends[loop, 0]])} to itself")
     return PairTable(names=names, ends=ends, distances=values, where=table.where, columns=(source, target))
 
 
-def check_distances(
-    table: Table, column: str, *, unreachable: bool, remedy: str = "unreachable pairs need the discounted loss"
-) -> None:
+def check_distances(table: Table, column: str, *, unreachable: bool, remedy: str = NEED_DISCOUNT) -> None:
     """Check that the distances of a column are numbers >= 0.
 
     Args:

@@ -18,9 +18,10 @@ from trimetric._support import checks
 from trimetric._support.progress import Shown
 from trimetric.distances import ObjectDistance, Siamese, ensemble
 from trimetric.distances.all_pairs import all_pairs
+from trimetric.distances.corridor import NEEDED, check_floor
 from trimetric.metrizing.least_change import compare_with_nearest
 from trimetric.metrizing.report import MetrizeReport, describe_change
-from trimetric.training.arguments import check_model, pair_data
+from trimetric.training.arguments import check_model, check_settings
 from trimetric.training.config import History
 from trimetric.training.corridors import (
     PULL,
@@ -36,10 +37,15 @@ from trimetric.training.distilling import (
     DistillationConfig,
     Function,
     asked_functions,
+    check_own_weights,
+    distillation_config,
+    head_name,
+    labeled_pairs,
     mean_answers,
     teach,
 )
-from trimetric.training.pairs import ArrayOrTensor
+from trimetric.training.drawn_pairs import differ
+from trimetric.training.pairs import ArrayOrTensor, PairData
 
 AUDITED, JUDGED = 200, 10_000
 """objects of the audits, and random pairs of the report"""
@@ -106,7 +112,8 @@ def metrize(
         floor: c, or "auto": 12 % of the mean of f while the base is trained (two thirds where B = 0), then the multiple
             of that which changes f least, or fits the targets best.
         pairs: indices `(n, 2)` into `objects` of pairs with known distances, for the report and the floor.
-        targets: their distances.  Every second of these pairs chooses the floor; the errors are those of the others.
+        targets: their distances.  With floor="auto" every second of these pairs chooses the floor, and the errors are
+            those of the others.
         symmetric: whether d(x, y) = d(y, x) must hold: f is then averaged over both directions, and the base must be
             symmetric.
         pull: how strongly the base is drawn to the middle of the corridor, beside being kept from leaving f outside.
@@ -117,6 +124,10 @@ def metrize(
 
     Returns:
         The distance and a report.
+
+    Raises:
+        ValueError: if f is NaN or infinite for two different objects, or if an option would have no effect.
+        RuntimeError: if the training of the base diverges.
 
     Examples:
         >>> import trimetric as tm
@@ -134,14 +145,16 @@ def metrize(
     """
     table = checks.as_tensor("objects", objects, base if base is not None else f)
     members = asked_functions(f, table)
-    symmetric = checks.boolean("symmetric", symmetric)
+    symmetric, train_base = checks.boolean("symmetric", symmetric), checks.boolean("train_base", train_base)
+    checks.boolean("warn", warn)
+    check_settings(None, progress)
     checks.finite_number("pull", pull, at_least=0)
-    config = config or DistillationConfig()
+    config = distillation_config(config)
     if base is not None:
-        check_model("base", base) if train_base else checks.instance("base", base, ObjectDistance)
-    if base is not None and symmetric and not base.axioms.symmetric:
-        raise ValueError(f"base: expected a symmetric distance, because symmetric=True, got {type(base.head).__name__}")
+        _check_base(base, trained=train_base, symmetric=symmetric)
     if train_base:
+        if base is not None:
+            check_own_weights("base", base, members)
         config.check_used(OF_EVERY_STUDENT, "metrize reads no labels while it trains the base")
     else:
         config.check_used(["seed"], "no base is trained")
@@ -150,7 +163,7 @@ def metrize(
         if pull != PULL:
             raise ValueError(f"pull: expected {PULL} where no base is trained, got {pull}, which has no effect")
     if floor != "auto":
-        checks.finite_number("floor", floor, at_least=0)
+        check_floor(floor, banded=not train_base and base is None)
     if (pairs is None) != (targets is None):
         raise ValueError("pairs, targets: expected both or none, got one of them")
     own = base
@@ -158,8 +171,8 @@ def metrize(
         own = default_base(table, symmetric=symmetric, seed=config.seed)
     labeled = None
     if pairs is not None:
-        labeled = pair_data("pairs, targets", (pairs, targets), table, own or members[0])
-    ends = _random_pairs(len(table), seed=config.seed).to(table.device)
+        labeled = _of_different_objects(labeled_pairs(pairs, targets, table, own or members[0]), table, floor)
+    ends = _random_pairs(table, seed=config.seed)
     values = mean_answers(members, table, ends, symmetric=symmetric)
     first = first_floor(values, banded=own is None) if floor == "auto" else float(floor)
 
@@ -178,12 +191,11 @@ def metrize(
         )
     chosen, judged = None, None
     if labeled is not None:
-        apart = labeled.pairs[:, 0] != labeled.pairs[:, 1]  # type: ignore[call-overload]
-        different, wanted = labeled.pairs[apart], labeled.targets[apart]  # type: ignore[index]
+        different, wanted = labeled
         known = mean_answers(members, table, different, symmetric=symmetric)
-        below = _base_values(own, table, different, known)
-        chosen = (known[0::2], below[0::2], wanted[0::2])
-        judged = [part[1::2] for part in (known, below, wanted)]
+        judged = (known, _base_values(own, table, different, known), wanted)
+        if floor == "auto":
+            chosen, judged = tuple(part[0::2] for part in judged), tuple(part[1::2] for part in judged)
     under = _base_values(own, table, ends, values)
     if floor != "auto":
         floor = first
@@ -212,11 +224,41 @@ def metrize(
     return Metrized(distance=distance, base=own, report=report, history=history)
 
 
+def _check_base(base: ObjectDistance, *, trained: bool, symmetric: bool) -> None:
+    if trained:
+        check_model("base", base)
+    else:
+        checks.instance("base", base, ObjectDistance)
+    missing = [name for name in NEEDED if not getattr(base.axioms, name)]
+    if missing:
+        raise ValueError(
+            f"base: expected a distance that promises {', '.join(NEEDED)}, got {head_name(base)} without "
+            f"{', '.join(missing)}"
+        )
+    if symmetric and not base.axioms.symmetric:
+        raise ValueError(f"base: expected a symmetric distance, because symmetric=True, got {head_name(base)}")
+
+
+def _of_different_objects(data: PairData, objects: Tensor, floor: object) -> tuple[Tensor, Tensor]:
+    """The labeled pairs whose objects are not equal: other distances are 0, whatever f says."""
+    apart = differ(objects, *data.pairs.unbind(1))  # type: ignore[union-attr]
+    count, needed = int(apart.sum()), 2 if floor == "auto" else 1
+    if count < needed:
+        why = ", one to choose the floor and one for the errors" if needed == 2 else ""
+        raise ValueError(f"pairs: expected at least {needed} of different objects{why}, got {count}")
+    return data.pairs[apart], data.targets[apart]  # type: ignore[index]
+
+
 def _audit(network: ObjectDistance, objects: Tensor) -> Audit:
     """Audit on these objects alone: to measure homogeneity would ask a function for others, which it may not know."""
     if isinstance(network, Siamese):
         return audit(network, objects)
-    found = audit(lambda x, y: network(x, y), objects)
+
+    def of_different(x: Tensor, y: Tensor) -> Tensor:  # f need not be a number between equal objects
+        values = network(x, y)
+        return values.masked_fill(values.isnan() & (x == y).all(dim=-1), 0)
+
+    found = audit(of_different, objects)
     return replace(found, name=type(network).__name__, promised=network.axioms.but(homogeneous=False))
 
 
@@ -224,9 +266,16 @@ def _base_values(base: ObjectDistance | None, objects: Tensor, ends: Tensor, lik
     return torch.zeros_like(like) if base is None else mean_answers([base], objects, ends, symmetric=False)
 
 
-def _random_pairs(count: int, *, seed: int) -> Int[Tensor, "n 2"]:
+def _random_pairs(objects: Tensor, *, seed: int) -> Int[Tensor, "n 2"]:
+    """Random pairs of different objects; rows with the same content are the same object."""
+    count = len(objects)
     if count < 2:
         raise ValueError(f"objects: expected at least two, got {count}")
     generator = torch.Generator().manual_seed(seed + 1_000_003)
     start = torch.randint(count, (JUDGED,), generator=generator)
-    return torch.stack([start, (start + torch.randint(1, count, (JUDGED,), generator=generator)) % count], dim=1)
+    end = (start + torch.randint(1, count, (JUDGED,), generator=generator)) % count
+    ends = torch.stack([start, end], dim=1).to(objects.device)
+    ends = ends[differ(objects, *ends.unbind(1))]
+    if not len(ends):
+        raise ValueError(f"objects: expected different ones, got {count} equal rows")
+    return ends

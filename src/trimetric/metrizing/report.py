@@ -148,14 +148,15 @@ def describe_change(
     return _with_warnings(report)
 
 
-def why_clamped(name: str, changes: Changes | None) -> str:
+def why_clamped(name: str, changes: Changes | None, *, below_floor: float) -> str:
     """Say whether a corridor changes much because it must, or because its base does not follow.
 
     Args:
         name: of what was put into the corridor.
         changes: those of the corridor and of the nearest metric; None where they are not known.
+        below_floor: share of the values below the floor; where it is large, a larger floor does not help.
     """
-    advice = "train the base longer, or give a larger base or floor"
+    advice = "train the base longer, or give a larger base" + ("" if below_floor > MANY_BELOW else " or floor")
     if changes is None:
         return f"{name} is far from every metric, or the base does not follow it; {advice}"
     if changes.follows:
@@ -166,6 +167,11 @@ def why_clamped(name: str, changes: Changes | None) -> str:
 def _with_warnings(report: MetrizeReport) -> MetrizeReport:
     found = []
     before = report.audit_of_f
+    if report.audit.broken:
+        found.append(
+            f"the distance breaks what it promises: {', '.join(report.audit.broken)}; f must give the same answer when "
+            "it is asked for the same pair again"
+        )
     if not (before.triangle_defect or before.negativity):
         promised = " and promises it" if before.promised.triangle else ""
         same = "; only f(x, x) has to be set to 0" if before.identity_defect else ""
@@ -176,7 +182,11 @@ def _with_warnings(report: MetrizeReport) -> MetrizeReport:
     if report.clamped > MANY_CLAMPED:
         first, now = report.errors_of_f, report.errors
         better = first is not None and now is not None and now.mse < first.mse
-        why = "that brought them nearer to the targets" if better else why_clamped("f", report.changes)
+        why = (
+            "that brought them nearer to the targets"
+            if better
+            else why_clamped("f", report.changes, below_floor=report.below_floor)
+        )
         found.append(f"{report.clamped:.0%} of the pairs were clamped: {why}")
     if report.below_floor > MANY_BELOW:
         found.append(

@@ -17,11 +17,12 @@ from trimetric._support import checks
 from trimetric._support.progress import Shown
 from trimetric.distances import Siamese
 from trimetric.distances.all_pairs import all_pairs
+from trimetric.distances.corridor import check_floor
 from trimetric.metrizing.functions import AUDITED
 from trimetric.metrizing.least_change import Changes, compare_with_nearest
 from trimetric.metrizing.report import MANY_BELOW, MANY_CLAMPED, why_clamped
 from trimetric.training.corridors import PULL, best_floor, clamp_values, corridor_loss, default_base, first_floor
-from trimetric.training.distilling import OF_EVERY_STUDENT, DistillationConfig
+from trimetric.training.distilling import OF_EVERY_STUDENT, DistillationConfig, distillation_config
 from trimetric.training.fitting import fit
 from trimetric.training.losses import CustomLoss
 
@@ -65,7 +66,8 @@ class MetrizedScores:
         """What to mind, in words."""
         found = []
         if self.clamped > MANY_CLAMPED:
-            found.append(f"{self.clamped:.0%} of the scores were changed: {why_clamped('the table', self.changes)}")
+            why = why_clamped("the table", self.changes, below_floor=self.below_floor)
+            found.append(f"{self.clamped:.0%} of the scores were changed: {why}")
         if self.below_floor > MANY_BELOW:
             found.append(f"{self.below_floor:.1%} of the scores are below the floor of {self.floor:.3g}")
         return found
@@ -91,7 +93,7 @@ def metrize_scores(
 
     Args:
         pairs: the two objects of each pair, by number, from and to.
-        scores: of the pairs, at least 0; where a pair comes twice, with the same score.
+        scores: of the pairs, at least 0, and 0 from an object to itself; where a pair comes twice, with the same score.
         objects: the number of objects; by default the largest in `pairs`, plus 1.
         floor: as in `metrize`.
         symmetric: whether d(x, y) = d(y, x) must hold; both directions of a pair then need the same score.
@@ -105,15 +107,16 @@ def metrize_scores(
 
     Examples:
         >>> import trimetric as tm
-        >>> pairs = torch.cartesian_prod(torch.arange(6), torch.arange(6))
+        >>> pairs = torch.combinations(torch.arange(6))
         >>> scores = 3 + (pairs[:, 0] - pairs[:, 1]).abs().float()
-        >>> scores[5] = 40.0  # from 0 to 5, which cannot be
+        >>> scores[4] = 40.0  # from 0 to 5, which cannot be
         >>> config = tm.DistillationConfig(steps=200)
         >>> result = tm.metrize_scores(pairs, scores, config=config, progress="silent")
-        >>> bool(result.distances[5] < 30), result.audit.holds
+        >>> bool(result.distances[4] < 30), result.audit.holds
         (True, True)
     """
-    config = config or DistillationConfig()
+    config = distillation_config(config)
+    checks.finite_number("pull", pull, at_least=0)
     config.check_used(OF_EVERY_STUDENT, "the scores are all that there is")
     ends, given = checks.as_tensor("pairs", pairs), checks.as_tensor("scores", scores)
     given = given if given.is_floating_point() else given.float()
@@ -122,18 +125,20 @@ def metrize_scores(
     count = last + 1 if objects is None else checks.positive_int("objects", objects)
     if count < 2 or last >= count:
         raise ValueError(f"objects: expected at least {max(2, last + 1)}, one for each number in pairs, got {count}")
-    first = first_floor(given) if floor == "auto" else float(checks.finite_number("floor", floor, at_least=0))
     _check_scores(ends, given, symmetric=checks.boolean("symmetric", symmetric))
+    apart = ends[:, 0] != ends[:, 1]
+    first = first_floor(given[apart], name="scores") if floor == "auto" else check_floor(floor, banded=False)
     numbers = torch.arange(count, device=ends.device)
     base = default_base(numbers, symmetric=symmetric, seed=config.seed)
     inner = corridor_loss(first, pull)
     loss = CustomLoss(lambda p, t, done: inner.of(p, t - 1.5 * first, done), f"{inner.identity}, of scores")
+    steps_per_epoch = -(-int(apart.sum()) // config.batch_size)
     fit(
         base,
-        ends,
-        given.to(torch.float32),
+        ends[apart],
+        given[apart].to(torch.float32),
         loss=loss,
-        config=config.training(base, config.batch_size, epochs=-(-config.steps // -(-len(given) // config.batch_size))),
+        config=config.training(base, config.batch_size, epochs=-(-config.steps // steps_per_epoch)),
         checkpoint=checkpoint,
         progress=progress,
     )
@@ -142,8 +147,8 @@ def metrize_scores(
         scored = given.to(below)
         chosen = first
         if floor == "auto":
-            chosen = best_floor(scored, below, lambda d: (d - scored).square().clamp(max=first**2), first)
-        apart = ends[:, 0] != ends[:, 1]
+            own = scored[apart]
+            chosen = best_floor(own, below[apart], lambda d: (d - own).square().clamp(max=first**2), first)
         distances = torch.where(apart, clamp_values(scored, below, chosen), 0)
         some = torch.randperm(count, generator=torch.Generator().manual_seed(config.seed))[:AUDITED].sort().values
         places = _Places(some.to(ends.device), ends, count, symmetric=symmetric)
@@ -172,6 +177,10 @@ def _check_scores(ends: Tensor, scores: Tensor, *, symmetric: bool) -> None:
     if len(negative):
         row = int(negative[0])
         raise ValueError(f"scores: expected values of at least 0, got {float(scores[row]):g} in row {row}")
+    itself = ((ends[:, 0] == ends[:, 1]) & (scores != 0)).nonzero().flatten()
+    if len(itself):
+        row = int(itself[0])
+        raise ValueError(f"scores: expected 0 from an object to itself, got {float(scores[row]):g} in row {row}")
     if not bool((ends[:, 0] != ends[:, 1]).any()):
         raise ValueError("pairs: expected two different objects in some row, got none")
     same = ends.sort(dim=1).values if symmetric else ends

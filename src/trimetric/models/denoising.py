@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from jaxtyping import Float
@@ -12,13 +12,16 @@ from torch.nn import functional as F
 
 from trimetric._support import checks
 from trimetric._support.described import Described
-from trimetric.distances.batching import OBJECTS_AT_ONCE, in_chunks
 from trimetric.models.encoders import Standardize
 
 MASKED = 0.2
 """share of the features that are hidden at a time"""
 PREDICTABLE = 0.1
-"""R^2 from which a feature is worth keeping"""
+"""R^2 from which a feature is worth keeping, measured on objects that were not trained on"""
+CERTAIN = 2.0
+"""how many of its standard errors R^2 must be above 0, or it may be chance"""
+HELD_OUT, MOST_HELD_OUT, FEWEST_HELD_OUT = 0.2, 1000, 10
+"""share of the objects on which that is measured, and how many they are at most and at least"""
 
 
 class Denoiser(Described):
@@ -65,9 +68,14 @@ class Denoiser(Described):
         super().__init__()
         self.in_features = checks.positive_int("features", features)
         checks.positive_int("folds", folds)
+        if isinstance(kept, (str, bytes)) or not isinstance(kept, Iterable):
+            raise TypeError(f"kept: expected a sequence of numbers of features, got {kept!r}")
         self.kept = tuple(kept)
-        if not self.kept or not all(type(i) is int and 0 <= i < features for i in self.kept):
-            raise ValueError(f"kept: expected numbers of features from 0 to {features - 1}, got {self.kept[:5]!r}")
+        valid = all(type(i) is int and 0 <= i < features for i in self.kept)
+        if not self.kept or not valid or len(set(self.kept)) < len(self.kept):
+            raise ValueError(
+                f"kept: expected different numbers of features from 0 to {features - 1}, got {self.kept[:5]!r}"
+            )
         self.standardize = Standardize(features)
         self.network = nn.Sequential(
             nn.Linear(2 * features, checks.positive_int("width", width)),
@@ -130,6 +138,8 @@ class Denoiser(Described):
     ) -> Denoiser:
         """Train a denoiser on the features of objects, without labels.
 
+        A fifth of the objects (10 to 1000 of them) is not trained on, and decides which features can be predicted.
+
         Args:
             objects: their features; those of all objects that distances will be asked for, where they are known.
             steps: of AdamW, with a rate that decays to 0 along a cosine.
@@ -142,34 +152,45 @@ class Denoiser(Described):
             The denoiser, ready for use, without gradients.
 
         Raises:
-            ValueError: where no feature can be predicted from the others.
+            ValueError: if no feature can be predicted from the others, or if there are fewer than 20 objects.
         """
-        rows = checks.finite("objects", checks.matrix("objects", checks.as_tensor("objects", objects)))
+        rows = checks.floating_point("objects", checks.as_tensor("objects", objects))
+        checks.finite("objects", checks.matrix("objects", rows))
+        if len(rows) < 2 * FEWEST_HELD_OUT:
+            raise ValueError(f"objects: expected at least {2 * FEWEST_HELD_OUT}, got {len(rows)}")
         checks.positive_int("steps", steps)
+        checks.positive_int("batch_size", batch_size)
+        checks.finite_number("learning_rate", learning_rate, above=0)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(checks.seed("seed", seed))
             first = cls(rows.shape[1], range(rows.shape[1]), width=width, seed=seed).to(rows)
         first.standardize.measure(rows)
         standard = first.standardize(rows)
         generator = torch.Generator().manual_seed(seed)
+        held_out = max(FEWEST_HELD_OUT, min(MOST_HELD_OUT, int(HELD_OUT * len(rows))))
+        order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed + 1)).to(rows.device)
+        seen, new = order[held_out:], rows[order[:held_out]]
         optimizer = torch.optim.AdamW(first.network.parameters(), lr=learning_rate, weight_decay=0.01, fused=True)
         for step in range(steps):
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate * 0.5 * (1 + math.cos(math.pi * step / steps))
-            x = standard[torch.randint(len(rows), (batch_size,), generator=generator)]
+            x = standard[seen[torch.randint(len(seen), (batch_size,), generator=generator)]]
             hidden = (torch.rand(x.shape, generator=generator) < MASKED).to(x)
             optimizer.zero_grad()
             loss = (F.mse_loss(first.masked(x, hidden), x, reduction="none") * hidden).sum() / hidden.sum()
             loss.backward()
             optimizer.step()
         with torch.no_grad():
-            off = in_chunks(lambda x: first.predict(x) - first.standardize(x), rows, size=OBJECTS_AT_ONCE)
-            explained = 1 - off.square().mean(dim=0) / standard.square().mean(dim=0).clamp(min=1e-12)
-        kept = (explained > PREDICTABLE).nonzero().flatten().tolist()
+            wanted = first.standardize(new)
+            gains = wanted.square() - (first.predict(new) - wanted).square()
+            variance = wanted.square().mean(dim=0).clamp(min=1e-12)
+            explained = gains.mean(dim=0) / variance
+            error = gains.std(dim=0) / variance / math.sqrt(held_out)
+        kept = ((explained > PREDICTABLE) & (explained > CERTAIN * error)).nonzero().flatten().tolist()
         if not kept:
             raise ValueError(
                 "objects: expected features that tell something about each other, got none that the others predict "
-                f"(the best has R^2 {float(explained.max()):.2f})"
+                f"(on {held_out} objects held out, the best has R^2 {float(explained.max()):.2f})"
             )
         with torch.random.fork_rng(devices=[]):
             found = cls(rows.shape[1], kept, width=width, seed=seed).to(rows)

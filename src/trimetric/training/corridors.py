@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -19,6 +18,7 @@ from trimetric.distances import (
     TollMetric,
     join,
 )
+from trimetric.distances.corridor import LARGEST_FLOOR
 from trimetric.models.encoders import MLP
 from trimetric.training.losses import CustomLoss
 
@@ -105,10 +105,10 @@ def clamp_values(values: Tensor, base: Tensor, floor: float) -> Tensor:
     return torch.minimum(torch.maximum(values, base + floor), base + 2 * floor)
 
 
-def first_floor(values: Tensor, *, banded: bool = False) -> float:
-    mean = float(values.mean())
-    if not np.isfinite(mean) or mean <= 0:
-        raise ValueError(f"f: expected values that are positive and finite on average, got a mean of {mean:.4g}")
+def first_floor(values: Tensor, *, banded: bool = False, name: str = "f") -> float:
+    mean = float(values.double().mean())
+    if not 0 < mean < LARGEST_FLOOR:
+        raise ValueError(f"{name}: expected a mean above 0 and below {LARGEST_FLOOR:g}, got {mean:.4g}")
     return (BAND_FLOOR if banded else FIRST_FLOOR) * mean
 
 

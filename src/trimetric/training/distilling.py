@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from trimetric._support import checks
 from trimetric._support.progress import Shown
-from trimetric.distances import Distance, FunctionDistance, ObjectDistance, Siamese
+from trimetric.distances import Calibrated, Distance, FunctionDistance, ObjectDistance, Siamese
+from trimetric.norms import Norm
 from trimetric.training.arguments import check_model, check_settings, checkpoint_file, pair_data
 from trimetric.training.config import Epoch, History, TrainingConfig
 from trimetric.training.drawn_pairs import BATCHES, DrawnPairs, answers
@@ -68,9 +69,11 @@ class DistillationConfig:
         checks.positive_int("batch_size", self.batch_size)
         checks.positive_int("labeled", self.labeled)
         checks.finite_number("labeled_weight", self.labeled_weight, above=0)
-        for name in ("learning_rate", "weight_decay"):
-            if getattr(self, name) is not None:
-                checks.finite_number(name, getattr(self, name), at_least=0)
+        checks.seed("seed", self.seed)
+        if self.learning_rate is not None:
+            checks.finite_number("learning_rate", self.learning_rate, above=0)
+        if self.weight_decay is not None:
+            checks.finite_number("weight_decay", self.weight_decay, at_least=0)
 
     @property
     def epochs(self) -> int:
@@ -148,7 +151,8 @@ def distil(
         pairs: pairs with known distances to mix in: indices `(n, 2)` into `objects`.
         targets: their n distances.
         validation: pairs and targets that are not trained on; their mean squared error is reported.
-        symmetric: whether to ask the teachers for both directions of pairs, in turns, for a symmetric student.
+        symmetric: whether to ask the teachers for both directions of each pair, alternately; for a student that is
+            symmetric.
         config: the settings.
         callbacks: functions that are called with each finished `Epoch`.
         checkpoint: a file to keep the state of the run in.
@@ -156,6 +160,10 @@ def distil(
 
     Returns:
         The record of each epoch.
+
+    Raises:
+        ValueError: if f is NaN or infinite for two different objects.
+        RuntimeError: if the training diverges.
 
     Examples:
         >>> import torch
@@ -171,14 +179,17 @@ def distil(
         (2, True)
     """
     check_model("student", student)
+    config = distillation_config(config)
     table = checks.as_tensor("objects", objects, student)
     teachers = asked_functions(f, table)
+    check_own_weights("student", student, teachers)
+    if checks.boolean("symmetric", symmetric) and not student.axioms.symmetric:
+        raise ValueError(f"student: expected a symmetric one, as symmetric=True, got {head_name(student)}")
     labeled = None
     if (pairs is None) != (targets is None):
         raise ValueError("pairs, targets: expected both or none, got one of them")
     if pairs is not None:
-        labeled = pair_data("pairs, targets", (pairs, targets), table, student)
-    config = config or DistillationConfig()
+        labeled = labeled_pairs(pairs, targets, table, student)
     if labeled is None:
         config.check_used(OF_EVERY_STUDENT, "there are no labeled pairs")
     held_out = [] if validation is None else [pair_data("validation", validation, table, student)]
@@ -188,12 +199,54 @@ def distil(
         table,
         labeled=labeled,
         held_out=held_out,
-        symmetric=checks.boolean("symmetric", symmetric),
+        symmetric=symmetric,
         config=config,
         callbacks=callbacks,
         checkpoint=checkpoint,
         progress=progress,
     )
+
+
+def distillation_config(config: object) -> DistillationConfig:
+    """Check the settings, and return the defaults for None."""
+    if config is not None:
+        checks.instance("config", config, DistillationConfig, hint="such as DistillationConfig(steps=1000)")
+    return config or DistillationConfig()  # type: ignore[return-value]
+
+
+def labeled_pairs(pairs: object, targets: object, objects: Tensor, model: nn.Module) -> PairData:
+    """Check pairs with known distances; here they must be finite."""
+    found = pair_data("pairs, targets", (pairs, targets), objects, model)
+    checks.finite("targets", found.targets)
+    return found
+
+
+def head_name(network: ObjectDistance) -> str:
+    """Name what a network measures distances with, for error messages.
+
+    Args:
+        network: any distance.
+    """
+    head = network.head
+    while isinstance(head, Calibrated):
+        head = head.inner  # type: ignore[assignment]
+    return type(head).__name__
+
+
+def check_own_weights(name: str, student: ObjectDistance, teachers: Sequence[ObjectDistance]) -> None:
+    """Refuse a student whose training would change what a teacher answers.
+
+    Args:
+        name: of the student, in error messages.
+        student: what is trained.
+        teachers: what it learns from.
+    """
+    trained = {id(weight) for weight in student.parameters() if weight.requires_grad}
+    if any(id(weight) in trained for teacher in teachers for weight in teacher.parameters()):
+        raise ValueError(
+            f"{name}: expected weights of its own, got some that f has too, so that training it would change f; "
+            f"copy.deepcopy({name}) has its own"
+        )
 
 
 def teach(
@@ -255,6 +308,10 @@ def asked_functions(f: Function | Sequence[Function], objects: Tensor) -> list[O
         if isinstance(member, (Siamese, Distance)):
             found.append(member)
             continue
+        if isinstance(member, Norm):
+            raise TypeError(
+                f"{name}: expected a distance, got the norm {type(member).__name__}; NormInduced({name}) is one"
+            )
         if isinstance(member, type) or not callable(member):
             got = f"the class {member.__name__}" if isinstance(member, type) else type(member).__name__
             raise TypeError(f"{name}: expected a Siamese, a Distance or a function of two tensors, got {got}")

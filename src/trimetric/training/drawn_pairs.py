@@ -32,7 +32,8 @@ def answers(f: ObjectDistance, objects: Tensor, *, reverse: bool = False) -> Ans
         reverse: whether to ask for f(y, x) instead of f(x, y).
 
     Returns:
-        The function.  It raises an error where f is NaN.
+        The function.  It raises an error where f is not a finite number.  Between equal objects f does not matter, and
+        counts as 0 where it is none.
     """
     f.eval()
     once = f.factors_through_points
@@ -42,12 +43,29 @@ def answers(f: ObjectDistance, objects: Tensor, *, reverse: bool = False) -> Ans
     def values(start: Tensor, end: Tensor) -> Tensor:
         ends = (end, start) if reverse else (start, end)
         found = in_chunks(lambda x, y: asked.between_rows(read, x, y), *ends, size=PAIRS_AT_ONCE)
-        count = int(torch.isnan(found).sum())
-        if count:
-            raise ValueError(f"f: expected a number for every pair of objects, got NaN for {count} of {len(start)}")
+        strange = ~torch.isfinite(found)
+        if bool(strange.any()):
+            count = int((strange & differ(objects, start, end)).sum())
+            if count:
+                raise ValueError(
+                    "f: expected a finite number for every pair of different objects, got NaN or infinity for "
+                    f"{count} of {len(start)}"
+                )
+            found = found.masked_fill(strange, 0)
         return found
 
     return values
+
+
+def differ(objects: Tensor, start: Tensor, end: Tensor) -> Tensor:
+    """Whether the two objects of each pair are different; rows with the same content are the same object.
+
+    Args:
+        objects: one row each.
+        start: the row where each pair starts.
+        end: the row where each pair ends.
+    """
+    return (objects[start] != objects[end]).reshape(len(start), -1).any(dim=1)
 
 
 class DrawnPairs(PairData):

@@ -136,7 +136,7 @@ def train_task(
         The record of each epoch.
 
     Raises:
-        RuntimeError: if the loss or the weights are no longer finite.
+        DivergedError: if the weights are no longer finite.
     """
     data = _DrawnBatches(task, config.batch_size)
     device = next((p.device for p in task.parameters()), torch.device("cpu"))
@@ -147,11 +147,7 @@ def train_task(
         if not trainee.parameters:
             raise ValueError(f"task: expected parameters to train, got {type(task).__name__} without any")
         run = TrainingRun(trainee, [data], [], {}, [config.seed], for_steps(config, steps), processes)
-        history = train(run, file, progress, lambda epochs: after_epoch(epochs[0]))[0]
-    for name, weight in trainee.parameters.items():
-        if not bool(torch.isfinite(weight).all()):
-            raise RuntimeError(f"the training diverged: {name} is not finite; a smaller learning_rate may help")
-    return history
+        return train(run, file, progress, lambda epochs: after_epoch(epochs[0]))[0]
 
 
 def for_steps(config: TrainingConfig, steps: int) -> TrainingConfig:

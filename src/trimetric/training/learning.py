@@ -25,7 +25,7 @@ from trimetric.training.fitting import fit
 from trimetric.training.losses import LossName
 from trimetric.training.named_pairs import checked_lengths, feature_rows, numbered_pairs
 from trimetric.training.pair_errors import PairErrors
-from trimetric.training.recipes import Log, announce, audit_some, check_finite_weights, say_nothing
+from trimetric.training.recipes import Log, announce, audit_some, say_nothing
 from trimetric.training.schedules import ScheduleName
 
 
@@ -183,7 +183,6 @@ def learn_pairs(
             checkpoint=checkpoint,
             progress=progress,
         )
-    check_finite_weights(network, checkpoint)
 
     model = Model(network.eval(), ids, objects)
     judged = watched if len(watched) else kept

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,12 +15,17 @@ from torch import Tensor
 from trimetric._support.interruption import deferred_signals
 from trimetric._support.memory import keep_freed_memory
 from trimetric._support.progress import Shown, TrainingProgress
+from trimetric._support.tensor_files import remove_checkpoint
 from trimetric.training.checkpoints import restore_run, save_run
 from trimetric.training.config import Epoch, History
 from trimetric.training.pairs import shuffle as shuffle
 from trimetric.training.run import TrainingRun
 from trimetric.training.teachers import Probe
 from trimetric.training.threads import step_threads
+
+
+class DivergedError(RuntimeError):
+    """The weights are no longer finite."""
 
 
 def train(
@@ -34,6 +41,9 @@ def train(
 
     Returns:
         The history of each member.
+
+    Raises:
+        DivergedError: if the weights are no longer finite; the checkpoint, which is of no use then, is removed.
     """
     if file is not None and file.exists():
         restore_run(run, file)
@@ -52,15 +62,42 @@ def train(
             if epochs is not None:
                 shown.finished(_summarize(epochs, run.probes), last=run.finished)
                 after_epoch(epochs)
+                if _has_failed(run, epochs):
+                    break
             if writes and (asked_to_stop or time.monotonic() - saved >= run.config.checkpoint_seconds):
                 save_run(run, file)  # type: ignore[arg-type]
                 saved = time.monotonic()
     if asked_to_stop and not run.finished:
         raise KeyboardInterrupt if asked_to_stop[0] == signal.SIGINT else SystemExit(128 + asked_to_stop[0])
+    run.load_final_weights()
+    _check_weights(run, file)
     if writes:
         save_run(run, file)  # type: ignore[arg-type]
-    run.load_final_weights()
     return run.histories
+
+
+def _has_failed(run: TrainingRun, epochs: list[Epoch]) -> bool:
+    """Whether no member has finite weights any more, so that all further steps are in vain."""
+    lost = not any(math.isfinite(epoch.loss) for epoch in epochs)
+    return lost and len(run.diverged) == len(epochs)
+
+
+def _check_weights(run: TrainingRun, file: Path | None) -> None:
+    """Raise an error if the training of all members diverged, and warn if that of some did."""
+    diverged = run.diverged
+    if not diverged:
+        return
+    advice = "a smaller learning_rate may help, or targets that are nearer to 1"
+    if len(diverged) < len(run.seeds):
+        named = ", ".join(f"models[{member}]" for member in diverged)
+        warnings.warn(
+            f"the training of {named} diverged: their weights are not finite; {advice}", RuntimeWarning, stacklevel=3
+        )
+        return
+    if file is not None and run.processes.first:
+        remove_checkpoint(file)
+    epoch = run.position // run.steps_per_epoch
+    raise DivergedError(f"the training diverged: by epoch {epoch} the weights are not finite; {advice}")
 
 
 def take_step(run: TrainingRun) -> list[Epoch] | None:

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from trimetric._audit import Audit, audit
-from trimetric._support.tensor_files import remove_checkpoint
 from trimetric.distances import Distance, Siamese
 
 AUDITED_OBJECTS = 300
@@ -28,15 +27,6 @@ def announce(say: Log, network: Siamese, head: str, checkpoint: Path | str | Non
     say(f"{head} head in {network.distance.dim} dimensions, {weights:,} weights")
     if checkpoint is not None and Path(checkpoint).exists():
         say(f"resuming from {checkpoint}")
-
-
-def check_finite_weights(network: Siamese, checkpoint: Path | str | None) -> None:
-    """Raise an error if the training diverged; its checkpoint is of no use then, and removed."""
-    if all(bool(value.isfinite().all()) for value in network.state_dict().values()):
-        return
-    if checkpoint is not None:
-        remove_checkpoint(Path(checkpoint))
-    raise RuntimeError("the training diverged, and there is nothing to save; try a lower learning rate")
 
 
 def audit_some(distance: Distance, points: Tensor, *, seed: int) -> Audit:

@@ -113,6 +113,16 @@ class TrainingRun:
         self.trainee.set_training(False)
         self.trainee.load(self.best or self.evaluated_weights())
 
+    @property
+    def diverged(self) -> list[int]:
+        """The numbers of the members whose weights, at the end, would not be finite."""
+        weights = self.best or self.evaluated_weights()
+        return [
+            member
+            for member in range(len(self.seeds))
+            if not all(bool(self.trainee.of_member(own, member).isfinite().all()) for own in weights.values())
+        ]
+
     def questions(self, pairs: Sequence[Tensor]) -> list[PairData]:
         """Make pairs without targets, to ask the members for.
 

@@ -20,7 +20,7 @@ from trimetric.rl.learning.splits import hold_out_goals
 from trimetric.rl.transitions.known_moves import KnownMoves
 from trimetric.rl.transitions.log import Transitions
 from trimetric.training.config import History, TrainingConfig
-from trimetric.training.recipes import Log, announce, check_finite_weights, say_nothing
+from trimetric.training.recipes import Log, announce, say_nothing
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -141,7 +141,6 @@ def learn_goal_distance(
             checkpoint=checkpoint,
             progress=progress,
         )
-    check_finite_weights(network, checkpoint)
     notes = {
         "made_by": f"trimetric {trimetric.__version__}",
         "settings": {
