@@ -59,15 +59,18 @@ class FunctionDistance(Distance):
         return values.to(x).reshape(*left.shape[:-1], 1)
 
     def _ask(self, x: Tensor, y: Tensor) -> Any:
-        ends = [end.reshape(-1, self.dim).clone() for end in (x, y)]
-        if torch.compiler.is_compiling() or not any(end.requires_grad for end in ends):
-            return self.function(*ends)
+        """What the function says of copies of the points; without gradients where it cannot have them."""
+        if torch.compiler.is_compiling() or not (x.requires_grad or y.requires_grad):
+            return self.function(self._copy(x), self._copy(y))
         try:
-            return self.function(*ends)
+            return self.function(self._copy(x), self._copy(y))
         except RuntimeError as error:
             if "requires grad" not in str(error):
                 raise
-        return self.function(*(end.detach().clone() for end in (x.reshape(-1, self.dim), y.reshape(-1, self.dim))))
+        return self.function(self._copy(x.detach()), self._copy(y.detach()))
+
+    def _copy(self, points: Tensor) -> Tensor:
+        return points.clone(memory_format=torch.contiguous_format).view(-1, self.dim)
 
     @property
     def definition_floats(self) -> int:
