@@ -2,7 +2,7 @@
 # # Which hospital reaches me fastest?
 #
 # After this tutorial you can find exact nearest neighbors with a distance that is not symmetric, in both directions,
-# without comparing with every point, and cluster by it.
+# without comparing each query with every point. You can also cluster by such a distance.
 #
 # It needs `pip install 'trimetric[graphs,sklearn]'`.
 
@@ -23,8 +23,8 @@ BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#B0B0B0"
 # %% [markdown]
 # ## A city on a hill
 #
-# A grid of streets. Uphill takes three times as long as downhill, and every second street is one-way. So the hospital
-# from which an ambulance reaches you fastest need not be the one that you reach fastest.
+# The city is a grid of streets. Uphill takes three times as long as downhill, and every second street is one-way. So
+# the hospital from which an ambulance reaches you fastest need not be the one that you reach fastest.
 
 # %%
 random = np.random.default_rng(0)
@@ -50,8 +50,8 @@ print(f"mean relative error of the learned distance: {learned.candidates[0].accu
 # %% [markdown]
 # ## From me, or to me
 #
-# An index holds the hospitals. `direction="from"` takes the way from the query to the points, `direction="to"` the
-# way back. Both answers come from one index, and both are exact for the learned distance.
+# An index holds the hospitals. `direction="from"` measures distances from the query to the points, `direction="to"`
+# distances from the points to the query. One index answers both, and both answers are exact for the learned distance.
 
 # %%
 hospitals = torch.from_numpy(random.choice(side**2, side // 2, replace=False))
@@ -96,7 +96,7 @@ print(f"{int(reach.counts[0])} corners within {minutes:.1f} minutes, the farthes
 # %% [markdown]
 # ## Where to build hospitals
 #
-# `k_medoids` places a few hospitals so that ambulances are fast on average. `k_center` makes the longest way short.
+# `k_medoids` places a few hospitals so that ambulances are fast on average. `k_center` keeps the longest way short.
 
 # %%
 for name, place in (("k_center", tm.search.k_center), ("k_medoids", tm.search.k_medoids)):
@@ -106,7 +106,8 @@ for name, place in (("k_center", tm.search.k_center), ("k_medoids", tm.search.k_
 # %% [markdown]
 # ## Images
 #
-# The same index for handwritten digits. The distance is a metric, and the nearest known image tells the digit.
+# The same kind of index works for handwritten digits. Here the distance is a metric, and the nearest known image
+# determines the digit.
 
 # %%
 digits, labels = load_digits(return_X_y=True)
@@ -120,8 +121,8 @@ print(
 )
 
 # %% [markdown]
-# In 64 dimensions the bounds exclude little, and the index compares with all points where that is cheaper. A
-# distance that breaks the triangle inequality is refused, with the points that break it.
+# In 64 dimensions the bounds exclude little, and the index compares with all points if that is cheaper. The index
+# refuses a distance that breaks the triangle inequality, and names the points that break it.
 
 # %%
 try:
@@ -132,6 +133,6 @@ except ValueError as error:
 # %% [markdown]
 # ## Next
 #
-# - [Find nearest neighbors](../howto/find-neighbors.md): the same in short, with files and commands.
+# - [Find nearest neighbors](../howto/find-neighbors.md): a shorter version, with files and commands.
 # - [Why the answers are exact](../exact-search.md): the bounds, and rounding.
 # - [Evidence](../evidence/search.md): how fast it is, and where it is not.

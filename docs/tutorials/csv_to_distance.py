@@ -4,8 +4,8 @@
 # After this tutorial you can learn a distance from a table of pairs, see where it is right and where it is wrong, and
 # use it from Python.
 #
-# The table has the minutes between the crossings of a small city. Its streets are one-way, and uphill takes longer,
-# so the way back differs from the way there.
+# The table lists the minutes between the crossings of a small city. Its streets are one-way, and uphill takes longer,
+# so the way back takes a different time than the way there.
 
 # %%
 import csv
@@ -43,11 +43,11 @@ print(f"A1 to H8: {time_of['A1', 'H8']:.1f} minutes, and back: {time_of['H8', 'A
 # ## Learn, with three heads
 #
 # `tm.learn_pairs` holds out a share of the pairs, trains on the others, measures the errors and audits the result.
-# Here 30 % are held out. Both directions of a pair are held out together, or the way back would give the way there
-# away.
+# Here 30 % are held out. Both directions of a pair are held out together, because one direction would reveal much about
+# the other.
 #
-# The head is the distance between the learned points. `"wide"` is the default. `"euclidean"` cannot tell there from
-# back. `"mlp"` is a free network, which promises nothing.
+# The head is the distance between the learned points. `"wide"` is the default. `"euclidean"` cannot distinguish the two
+# directions. `"mlp"` is an unconstrained network, which promises nothing.
 
 # %%
 heads = ("wide", "euclidean", "mlp")
@@ -61,9 +61,9 @@ held_out = learned["wide"].split.held_out  # the same rows for all heads, as the
 print(f"{len(pairs) - len(held_out):,} pairs to train on, {len(held_out):,} held out")
 
 # %% [markdown]
-# ## Truth beside prediction
+# ## Truth and prediction
 #
-# All points below are pairs that were held out. On the gray line the prediction is exact.
+# All points below are held-out pairs. On the gray line, the prediction is exact.
 
 # %%
 COLORS = {"wide": "#0072B2", "euclidean": "#E69F00", "mlp": "#CC79A7"}  # for color-blind readers too
@@ -88,12 +88,12 @@ for x, y in there_and_back:
     print(f"{x} - {y:<5}", *(f"{cell:>16}" for cell in cells))
 
 # %% [markdown]
-# Each cell is "there / back". The Euclidean model gives one number for both.
+# Each cell is "there / back". The Euclidean model gives the same number for both.
 #
-# ## An opponent that learns nothing
+# ## A baseline without learning
 #
-# A way through known pairs is also a way. So the shortest path over the pairs of the training set is an upper bound
-# for each pair that was held out, and costs no training. A new model should be compared with it.
+# A path through known pairs is also a way to travel. So the shortest path over the pairs of the training set is an
+# upper bound for each held-out pair, and needs no training. Always compare a new model with it.
 
 # %%
 number = {name: i for i, name in enumerate(learned["wide"].model.ids)}
@@ -132,9 +132,9 @@ plt.show()
 
 # %% [markdown]
 # The shortest paths over known pairs are hard to beat for long distances, where many known detours are exact. They
-# fail for neighbors: without the street itself, only a long way around is left. The learned distance is right to
-# within a fraction of a minute almost everywhere, but its relative error is largest for neighbors as well. If these
-# matter most to you, `loss="relative"` weighs all distances alike.
+# fail for neighbors: without the street itself, only a long way around is left. The learned distance is accurate to
+# within a fraction of a minute almost everywhere, but its relative error is largest for neighbors as well. If neighbors
+# matter most to you, use `loss="relative"`, which weighs the relative errors of all distances equally.
 #
 # ## Audit
 #
@@ -157,7 +157,7 @@ if worst is not None:
 # %% [markdown]
 # ## Use it
 #
-# A model is one file. It answers for pairs, for all pairs, and for the nearest objects in either direction.
+# A model is one file. It predicts single pairs, all pairs, and the nearest objects in either direction.
 
 # %%
 file = folder / "model.safetensors"

@@ -3,7 +3,7 @@
 #
 # After this tutorial you can train a distance that keeps the triangle inequality, and check that it does.
 #
-# The example has four nodes. No Euclidean space can hold them.
+# The example is a graph with four nodes that no Euclidean space can represent.
 
 # %%
 import math
@@ -22,7 +22,7 @@ BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#767676"
 # %% [markdown]
 # ## The graph
 #
-# A and D are both 1 away from B and from C. B and C are 2 apart, and so are A and D.
+# A and D are each 1 away from both B and C. B and C are 2 apart, and so are A and D.
 
 # %%
 NAMES = "ABCD"
@@ -42,8 +42,8 @@ axes.axis("off")
 plt.show()
 
 # %% [markdown]
-# In a Euclidean space, of any dimension, a point that is 1 away from both B and C lies exactly halfway between them.
-# A and D would be the same point, but they are 2 apart. The best compromise is a square. Its mean squared error over
+# In a Euclidean space of any dimension, a point that is 1 away from both B and C lies exactly halfway between them.
+# So A and D would be the same point, but they are 2 apart. The best compromise is a square. Its mean squared error over
 # the six pairs is (3 - 2 sqrt 2) / 3, and no Euclidean embedding does better.
 
 # %%
@@ -58,7 +58,7 @@ print(f"the smallest possible mean squared error of a Euclidean space: {floor:.4
 #
 # - The **Euclidean** norm keeps the triangle inequality, but has only one shape.
 # - A **Wide Norm** keeps it too, and learns its shape.
-# - An **MLP** of both points can learn any function, and keeps nothing.
+# - An **MLP** of both points can learn any function, but guarantees nothing.
 
 
 # %%
@@ -83,7 +83,7 @@ models = {
 }
 
 # %% [markdown]
-# ## Truth beside prediction
+# ## Truth and prediction
 
 # %%
 with torch.no_grad():
@@ -95,7 +95,7 @@ for row, (i, j) in enumerate(pairs.tolist()):
 print(f"{'MSE':<14}", *(f"{(found - targets).square().mean():>12.4f}" for found in predictions.values()))
 
 # %% [markdown]
-# The Euclidean model stays at or above its floor. The Wide Norm and the MLP fit the six distances.
+# The error of the Euclidean model stays at or above its lower bound. The Wide Norm and the MLP fit the six distances.
 #
 # More dimensions do not help the Euclidean model:
 
@@ -134,9 +134,9 @@ plt.show()
 # %% [markdown]
 # ## Audit the promise
 #
-# The MLP has fitted the six pairs as well. What it says between *other* points is another matter. `tm.audit` measures
-# every triple x, y, z of the points that you give it: how much longer than the detour through y is the direct way?
-# These are the four nodes, and 200 points around them.
+# The MLP has fitted the six pairs as well. Its distances between *other* points are another matter. `tm.audit` measures
+# every triple x, y, z of the given points: how much longer than the detour through y is the direct way from x to z?
+# The points here are the four nodes, and 200 points around them.
 
 # %%
 cloud = torch.randn(200, 2, generator=torch.Generator().manual_seed(0))
@@ -147,8 +147,8 @@ for name, model in models.items():
     print(f"{name:<10} triangle defect: {report.triangle_defect:.3g} in {report.triples:,} triples; {report.verdict}")
 
 # %% [markdown]
-# The zeros are not luck, and not the result of training. They hold for *every* value of the weights. So you may edit
-# the weights by hand, and break the fit, but not the promise:
+# The zeros are neither luck nor the result of training. They hold for *every* value of the weights. If you edit the
+# weights by hand, you break the fit, but not the guarantee:
 
 # %%
 edited = models["Wide Norm"]

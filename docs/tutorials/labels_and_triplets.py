@@ -38,8 +38,8 @@ plt.show()
 # %% [markdown]
 # ## From labels
 #
-# A triplet loss pulls pictures of the same digit together and pushes others away. `TriangleDistance` makes any head
-# of this library a distance for the losses and miners of pytorch-metric-learning. Only 300 pictures have a label.
+# A triplet loss pulls pictures of the same digit together and pushes others away. `TriangleDistance` turns any head
+# of this library into a distance for the losses and miners of pytorch-metric-learning. Only 300 pictures have a label.
 
 # %%
 train, test, train_digits, test_digits = train_test_split(
@@ -70,7 +70,7 @@ wide = learn_from_labels(tm.NormInduced(tm.WideNorm(16, components=8, width=8)))
 # %% [markdown]
 # ## Judge by nearest neighbors
 #
-# The five nearest labeled pictures vote. The honest opponent is no learning at all: the same vote with the Euclidean
+# The five nearest labeled pictures vote. The baseline uses no learning at all: the same vote with the Euclidean
 # distance of the raw pixels.
 
 
@@ -92,16 +92,17 @@ for name, score in scores.items():
 print(f"Wide Norm: triangle defect: {tm.audit(wide, test[:300]).triangle_defect:.3g}")
 
 # %% [markdown]
-# The three are close together. Classes are a symmetric notion, and pixels of such small pictures are good features, so
-# a richer head has nothing to add here. Do not expect more from it where a Euclidean distance fits.
+# The three results are close together. Belonging to the same class is a symmetric relation, and pixels of such small
+# pictures are good features, so a more flexible head cannot improve much here. Do not expect more from it where a
+# Euclidean distance fits.
 #
 # ## From triplets that have a direction
 #
 # Suppose that people compared the *work* of turning one picture into another: "from this one, it is less work to get
-# to the first than to the second". Drawing is easy and erasing is hard, so the work of the way back differs. Nobody
-# gives a number, only comparisons.
+# to the first than to the second". Drawing is easy and erasing is hard, so the work in the other direction differs.
+# Nobody gives a number, only comparisons.
 #
-# Here a rule answers in place of people: a unit of ink costs 1 to add and 4 to erase. The models never see it.
+# Here a rule answers instead of people: a unit of ink costs 1 to add and 4 to erase. The models never see this rule.
 
 
 # %%
@@ -156,10 +157,10 @@ learned = {
 }
 
 # %% [markdown]
-# ## Truth beside prediction
+# ## Truth and prediction
 #
-# Two questions about pictures that no model has seen. *Which is nearer?* is the kind of question that was trained.
-# *Which way is less work, there or back?* was never asked in training.
+# We ask two questions about pictures that no model has seen. *Which is nearer?* is the kind of question that the models
+# were trained on. *Which way is less work, there or back?* was never asked in training.
 
 # %%
 start, nearer, farther = unseen[questions].unbind(dim=1)
@@ -179,8 +180,8 @@ for name, (which, way, defect) in results.items():
     print(f"{name:<12}{which:>16.1%}{way:>15.1%}{defect:>17.3g}")
 
 # %% [markdown]
-# A symmetric distance cannot answer the second question: it guesses. The units of a distance from triplets are
-# arbitrary, but it should rise with the true work:
+# A symmetric distance cannot answer the second question: it can only guess. A distance learned from triplets has
+# arbitrary units, but it should increase with the true work:
 
 # %%
 figure, panels = plt.subplots(1, 3, figsize=(10, 3.4), sharex=True, layout="constrained")
@@ -197,4 +198,4 @@ plt.show()
 #
 # - [Learn from labels](../howto/learn-from-labels.md): the same with scikit-learn's estimators, in three lines.
 # - [From a CSV to a distance](csv_to_distance.py): when you know the distances, and not only which is nearer.
-# - [Value functions and planning](values_and_planning.py): distances that a planner can follow.
+# - [Value functions and planning](values_and_planning.py): distances for planning.

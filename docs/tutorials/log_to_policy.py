@@ -1,8 +1,8 @@
 # %% [markdown]
 # # From a log of episodes to a policy
 #
-# After this tutorial you can learn how far every place is from every other one, from logged episodes alone, and turn
-# that distance into policies: planners over logged states, and one small network that does what they do.
+# After this tutorial you can learn how far every place is from every other place, from logged episodes alone, and turn
+# that distance into policies: planners over logged states, and one small network that imitates them.
 #
 # The world is a square with a wall. A point moves up to 0.05 in a step.
 
@@ -34,8 +34,8 @@ def step(here, actions):
 # %% [markdown]
 # ## The log
 #
-# Each episode wanders for 60 steps in a direction that changes slowly. Nobody tried to reach anything. `Trajectories`
-# holds all episodes one after another; the last observation of each is a row without a step.
+# Each episode wanders for 60 steps in a direction that changes slowly, without any goal. `Trajectories` holds all
+# episodes one after another; the last observation of each episode is a row without a step.
 
 # %%
 here, heading = random.random((episodes, 2)), random.random(episodes) * 2 * np.pi
@@ -69,7 +69,8 @@ axes.set_title("25 episodes of the log")
 plt.show()
 
 # %% [markdown]
-# A bad log is refused with the place: rows with NaN, episodes of one observation, actions out of their range.
+# An invalid log is refused, and the error names the place: rows with NaN, episodes with a single observation, actions
+# out of range.
 
 # %%
 spoiled = log.observations.copy()
@@ -82,9 +83,9 @@ except ValueError as error:
 # %% [markdown]
 # ## Learn the distance
 #
-# `Constrained` pushes random places apart, but keeps the distance of each logged step at most its cost, which is 1. The
+# `Constrained` pushes random places apart, but limits the distance of each logged step to its cost, which is 1. The
 # number of steps of a shortest way is the *largest* distance that keeps the triangle inequality under these limits. A
-# head that keeps it therefore learns how far places are that no episode ever joined.
+# head that keeps the inequality therefore learns the distance even between places that no episode ever connected.
 
 # %%
 train, held_out = log.split(0.1, seed=0)
@@ -104,7 +105,7 @@ print(f"mean distance of a logged step: {measured['one_step']:.2f}, held out: {m
 print(tm.audit(model, torch.from_numpy(train.observations[::97])))
 
 # %% [markdown]
-# The distance to the star follows the way around the wall, although no episode was asked to find it.
+# The distance to the star follows the way around the wall, although no episode tried to find that way.
 
 # %%
 grid = np.stack(np.meshgrid(np.linspace(0, 1, 60), np.linspace(0, 1, 60)), axis=-1).reshape(-1, 2).astype(np.float32)
@@ -130,8 +131,8 @@ plt.show()
 # A step into the wall leads nowhere and costs 1 all the same, so the mean distance of a step stays below 1.
 #
 # A *local* policy is cloned from steps to places that were seen at most five steps later. A planner gives it the next
-# place to walk to. `GraphPolicy` searches over logged places with the learned distance for edges. `distil_policy`
-# teaches one network what the planner does: it needs neither the log nor a search any more.
+# place to walk to. `GraphPolicy` searches over logged places, with learned distances as edges. `distil_policy`
+# trains one network to imitate the planner; this network needs neither the log nor a search.
 
 # %%
 options = {"steps": policy_steps, "batch_size": 128, "progress": "silent"}
@@ -159,8 +160,8 @@ for name, policy in {"local": local, "clone": clone, "graph planner": graph, "ac
     print(f"{name:14} arrives in {arrived.mean():4.0%} of 100 walks around the wall")
 
 # %% [markdown]
-# The local policy walks straight into the wall. So does the clone: in no episode is the other side a place to go to on
-# purpose. The planner and its actor go around.
+# The local policy walks straight into the wall. So does the clone, because no episode goes to the other side on
+# purpose. The planner and its actor go around the wall.
 
 # %%
 figure, panels = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
@@ -173,7 +174,7 @@ for axes, name in zip(panels, ("clone", "graph planner", "actor"), strict=True):
 plt.show()
 
 # %% [markdown]
-# ## Keep it
+# ## Save it
 #
 # A policy file holds the networks and their settings. Nothing in it is executed when it is read.
 
@@ -188,5 +189,5 @@ print("the same policy:", torch.equal(again(*both), actor(*both)))
 #
 # ## Next
 #
-# - [Learn a policy from episodes](../howto/learn-a-policy-from-episodes.md): how to choose both.
-# - [Value functions and planning](values_and_planning.py): grid worlds, where states return.
+# - [Learn a policy from episodes](../howto/learn-a-policy-from-episodes.md): how to choose an objective and a policy.
+# - [Value functions and planning](values_and_planning.py): grid worlds, where states recur.

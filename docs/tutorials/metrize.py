@@ -4,8 +4,8 @@
 # After this tutorial you can turn any function of two objects, such as a gradient-boosted regressor, into a distance
 # that keeps the triangle inequality, and use it where only such a distance is safe.
 #
-# The function here predicts the minutes of a trip from the coordinates of its ends. It learned from noisy trips, knows
-# nothing of triangles, and is a black box: we only call `predict`.
+# The function here predicts the minutes of a trip from the coordinates of its ends. It was trained on noisy trips,
+# knows nothing about the triangle inequality, and is a black box: we only call `predict`.
 #
 # It needs `pip install 'trimetric[sklearn]'`.
 
@@ -51,7 +51,7 @@ places = torch.from_numpy(random.uniform(size=(count, 2))).float()
 # %% [markdown]
 # ## Is it a metric already?
 #
-# `tm.audit` checks all triples. Always look first: a function that keeps the inequality needs no repair.
+# `tm.audit` checks all triples. Always check first: a function that keeps the inequality needs no repair.
 
 # %%
 before = tm.audit(tm.FunctionDistance(minutes, 2), places)
@@ -64,13 +64,14 @@ print(
 # %% [markdown]
 # ## Make it one
 #
-# `tm.metrize` trains a quasimetric $B$ to run near $f$, on fresh pairs of places that it may ask for, and then keeps
-# $f$ in the **corridor** between $B + c$ and $B + 2c$:
+# `tm.metrize` trains a quasimetric $B$ to stay close to $f$. It draws fresh pairs of places and evaluates $f$ on them.
+# Then it clamps $f$ to the **corridor** between $B + c$ and $B + 2c$:
 #
 # $$d(x, y) = \mathrm{clamp}(f(x, y),\; B(x, y) + c,\; B(x, y) + 2c) \quad (x \ne y), \qquad d(x, x) = 0.$$
 #
 # One step costs at most $B(x, z) + 2c$; two cost at least $B(x, y) + c + B(y, z) + c$, which is no less. So $d$ keeps
-# the inequality whatever $f$ does. Trips with known minutes choose $c$ and tell the errors before and after.
+# the inequality whatever $f$ does. Trips with known minutes are used to choose $c$, and to measure the errors before
+# and after.
 
 # %%
 torch.manual_seed(0)
@@ -94,11 +95,11 @@ print(f"the metric: triangle defect {after.triangle_defect:g} on {after.triples:
 # %% [markdown]
 # ## The picture
 #
-# The report warns that most values were clamped, which brought them nearer to the known minutes: the regressor is
-# noisy, and the base, a smooth quasimetric, does not follow the noise. An accurate function loses little and gains
-# little; only the guarantee is new.
+# The report warns that most values were clamped. This brought them nearer to the known minutes, because the regressor
+# is noisy, and the base, a smooth quasimetric, does not follow the noise. With an accurate function, the accuracy would
+# hardly change; only the guarantee would be new.
 #
-# Left: pairs of places in the order of $B$. Values of $f$ (gray) in the corridor stay as they are; those outside move
+# Left: pairs of places, sorted by $B$. Values of $f$ (gray) in the corridor do not change; those outside move
 # to its edge (blue). Right: the worst triangle of the regressor, before and after.
 
 # %%
@@ -133,11 +134,11 @@ right.set(ylabel="minutes", title="the worst triangle: direct, and through y")
 plt.show()
 
 # %% [markdown]
-# ## Beside the exact answer
+# ## Compare with the exact answer
 #
 # For a finite set of places, `tm.nearness.nearest_metric` finds the metric that changes the values least. The report
-# names its change, so that you see how much of the clamping was necessary. It changes far less, keeps the noise of the
-# regressor as far as no triangle breaks, and answers for these places alone.
+# includes this smallest change, so that you see how much of the clamping was necessary. The nearest metric changes the
+# values far less, but it keeps as much of the noise as the triangle inequality allows, and covers only these places.
 
 # %%
 matrix = tm.all_pairs(tm.FunctionDistance(minutes, 2), places).double().fill_diagonal_(0)
@@ -159,8 +160,8 @@ for name, values in found.items():
 # ## What it is good for
 #
 # **Search with pruning.** Which places are within nine minutes? A pivot $l$ with known distances gives the bound
-# $d(q, p) \ge d(q, l) - d(p, l)$, so most places need not be asked for. The bound is the triangle inequality: for the
-# regressor it is false, and pruning loses places without a word.
+# $d(q, p) \ge d(q, l) - d(p, l)$, so most distances need not be computed. The bound follows from the triangle
+# inequality: for the regressor it is false, and pruning silently loses places.
 
 # %%
 limit, pivots = 9.0, places[:24]
@@ -175,8 +176,8 @@ with torch.no_grad():
 
 # %% [markdown]
 # **Clustering with a guarantee.** Greedy k-center, which opens the next depot where the longest trip ends, is at most
-# twice as bad as the best choice of depots. The proof is the triangle inequality, so it holds for the metric (made
-# symmetric: the longer way of the two) and means nothing for the regressor.
+# twice as bad as the best choice of depots. The proof uses the triangle inequality, so it holds for the metric (made
+# symmetric by taking the longer of both directions), but not for the regressor.
 
 # %%
 with torch.no_grad():
@@ -198,9 +199,9 @@ plt.show()
 # %% [markdown]
 # ## The price
 #
-# No two different places are closer than the floor $c$. That is right here, since every trip has its four minutes, and
-# would be wrong for neighbors on one street. The report warns where many pairs are below it. `tm.distil` trains a
-# metric on the same fresh pairs instead; it has no floor, and follows $f$ a little less closely.
+# No two different places are closer than the floor $c$. That is right here, because every trip takes at least four
+# minutes, but it would be wrong for neighbors on one street. The report warns if many pairs are below the floor.
+# `tm.distil` trains a metric on the same fresh pairs instead; it has no floor, but follows $f$ a little less closely.
 #
 # ## Next
 #

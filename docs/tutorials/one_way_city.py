@@ -23,8 +23,8 @@ BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#B0B0B0"
 # %% [markdown]
 # ## The city
 #
-# A grid of streets, one-way in alternating directions. The ring around the city and every eighth street go both ways,
-# and are twice as fast. The length of a street is the minutes that it takes.
+# The city is a grid of streets, one-way in alternating directions. The ring around the city and every eighth street are
+# two-way, and twice as fast. The length of a street is its travel time in minutes.
 
 # %%
 random = np.random.default_rng(0)
@@ -67,7 +67,7 @@ plt.show()
 # %% [markdown]
 # ## The exact distances, all of them
 #
-# For a graph of this size, compute everything. It is exact, and it is cheap.
+# For a graph of this size, compute all distances. They are exact, and cheap.
 
 # %%
 graphs.all_distances(graphs.torus3d_directed(seed=0, side=3))  # compiles, which should not be timed
@@ -80,7 +80,7 @@ print(f"the way back differs by {np.abs(exact - exact.T)[exact > 0].mean():.2f} 
 # ## Bounds from landmarks, without training
 #
 # A table of all pairs grows with the square of the number of nodes. For a large map, keep the distances to and from a
-# few landmarks only. By the triangle inequality they bound every other distance.
+# few landmarks only. By the triangle inequality, these distances bound every other distance.
 
 # %%
 landmarks = graphs.choose_landmarks(city, 8 if small else 16)
@@ -93,9 +93,9 @@ print(bool(np.all(lower <= truth + 1e-6) and np.all(truth <= upper + 1e-6)))
 # %% [markdown]
 # ## A learned distance
 #
-# `learn_graph` starts with landmarks that it chooses for trips of all lengths, trains their numbers on more of these,
-# and compares the result with landmarks and with exact answers on pairs that it was not trained on. The model takes
-# no more memory than the landmarks.
+# `learn_graph` chooses landmarks that work well for trips of all lengths, starts with the distances to them, and trains
+# these numbers on more such trips. On held-out pairs, it compares the result with the landmarks and with exact answers.
+# The model takes no more memory than the landmarks.
 
 # %%
 learned = graphs.learn_graph(
@@ -130,19 +130,20 @@ for name, (x, y) in {"there": (source, target), "back": (target, source)}.items(
 # %% [markdown]
 # ## Was it worth it?
 #
-# The verdict compares the model with both opponents, the landmarks and the exact table:
+# The verdict compares the model with both alternatives, the landmarks and the exact table:
 
 # %%
 print(learned.verdict)
 
 # %% [markdown]
-# Take this seriously. On a graph of a few thousand nodes the exact table is the better choice. A learned distance pays
-# off where the table no longer fits: hundreds of thousands of nodes, and many queries.
+# Take this seriously. On a graph of a few thousand nodes, the exact table is the better choice. A learned distance pays
+# off if the table no longer fits in memory: with hundreds of thousands of nodes, and many queries.
 #
 # ## Exact paths, found faster
 #
-# A learned distance may be too long, so A* must not use it as it is. `learn_heuristic` learns *potentials*, and lowers
-# them until no street is too steep. `certify` checks every street. The paths stay exact; only the search is shorter.
+# A learned distance may be too long, so A* must not use it directly. `learn_heuristic` learns *potentials*, and lowers
+# them until no street is too steep: the potential never increases along a street by more than its length. `certify`
+# checks every street. The paths stay exact; only the search is shorter.
 
 # %%
 sample = graphs.sample_pairs(
@@ -162,7 +163,7 @@ lengths = [graphs.shortest_path(city, x, y, heuristics["8 learned potentials"]).
 print(f"largest error of a path length: {np.abs(np.array(lengths) - truth[:200]).max():.1e} minutes")
 
 # %% [markdown]
-# Four landmarks, each with distances to and from it, take the same eight numbers per node as the learned potentials.
+# Four landmarks, each with distances to and from it, take eight numbers per node, as many as the learned potentials.
 #
 # For a real map, `trimetric fit --graph city.osm.pbf -o city.safetensors` does all of this in one command.
 #

@@ -29,8 +29,8 @@ BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#B0B0B0"
 # %% [markdown]
 # ## A map file
 #
-# With a city of your own, skip this step: download an extract of OpenStreetMap as `.osm.pbf`. Here we write a small
-# city in OpenStreetMap's XML: narrow streets, every second one one-way, and a fast ring road around.
+# For a real city, skip this step and download an extract of OpenStreetMap as `.osm.pbf`. Here we write a small
+# city in OpenStreetMap's XML: narrow streets, every second of them one-way, with a fast ring road around them.
 
 # %%
 random = np.random.default_rng(0)
@@ -58,8 +58,8 @@ print(roads)
 # %% [markdown]
 # ## A table of places
 #
-# A depot and customers, as `id,lon,lat`. They are not on the streets; each is moved to the nearest point of a street,
-# and a place too far from every street would be an error that names its line.
+# The table has a depot and customers, as `id,lon,lat`. They are not on the streets; each is moved to the nearest point
+# of a street. A place too far from every street would be an error that names its line.
 
 # %%
 low, high = roads.graph.coordinates.min(axis=0), roads.graph.coordinates.max(axis=0)
@@ -74,8 +74,8 @@ print(places)
 # %% [markdown]
 # ## Durations and distances of the same routes
 #
-# `travel_matrix` computes the fastest route of every ordered pair, exactly, and both its duration and its length. Turn
-# restrictions are ignored: every turn is allowed and takes no time.
+# `travel_matrix` computes the exact fastest route of every ordered pair, and returns both its duration and its length.
+# Turn restrictions are ignored: every turn is allowed and takes no time.
 
 # %%
 matrix = routing.travel_matrix(roads, places.positions)
@@ -83,16 +83,16 @@ for name, costs in matrix.costs.items():
     print(f"\n{name}:\n{routing.audit_matrix(costs, names=places.names)}")
 
 # %% [markdown]
-# The durations keep the triangle inequality: the fastest way from a to c is never slower than by way of b. The
+# The durations keep the triangle inequality: the fastest way from a to c is never slower than the way through b. The
 # distances do not. The fastest route may take the long ring road, while the fastest routes to and from a place in
-# between take short streets. A solver that minimizes distances sees detours that look shorter than the way itself.
+# between take short streets. For a solver that minimizes distances, such a detour looks shorter than the direct way.
 #
 # ## Repair, in whole numbers
 #
-# Solvers want integers. Rounding to the nearest integers can break triangles; `integers=True` cannot. Which repair?
-# A vehicle may drive the detour, so no distance need be longer than the shortest way through other places: that is
-# `decrease-only`. Where entries are noisy measurements, `active-set` finds the nearest metric instead, and
-# `increase-only` never promises a shorter way than was given.
+# Solvers need integers. Rounding to the nearest integers can break triangles; `integers=True` cannot. Which repair?
+# A vehicle may drive the detour, so no distance needs to be longer than the shortest way through other places: use
+# `decrease-only`. If the entries are noisy measurements, `active-set` finds the nearest metric instead.
+# `increase-only` never makes a distance shorter than the given one.
 
 # %%
 meters = matrix.distances
@@ -107,7 +107,7 @@ for method, repair in repairs.items():
 # %% [markdown]
 # ## Routes
 #
-# PyVRP takes both matrices: routes of at most so many customers each, and the shortest total distance.
+# PyVRP takes both matrices. Each route serves a limited number of customers, and the total distance is minimized.
 
 # %%
 distances = repairs["decrease-only"].matrix
@@ -127,7 +127,7 @@ tours = [[0, *(1 + stop.idx for stop in route if stop.is_client()), 0] for route
 print(f"{len(tours)} routes, {result.cost() / 1000:.1f} km, feasible: {result.is_feasible()}")
 
 # %% [markdown]
-# `routing.route` gives the streets of each leg, to draw or to hand to a driver.
+# `routing.route` returns the streets of each leg, to draw them or to give them to a driver.
 
 # %%
 figure, axis = plt.subplots(figsize=(7, 6), layout="constrained")
@@ -162,4 +162,4 @@ print(f"PyVRP reads {pyvrp.read(written.file, round_func='round').num_clients} c
 #
 # - [Travel matrices](../howto/travel-matrices.md): formats, matrices larger than memory, clusters.
 # - [Are your routing matrices metric?](../evidence/routing.md): published instances, and what a solver gains.
-# - [Repair a matrix](../howto/repair-a-matrix.md): which repair, and its proof.
+# - [Repair a matrix](../howto/repair-a-matrix.md): how to choose a repair.

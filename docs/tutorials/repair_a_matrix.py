@@ -4,8 +4,8 @@
 # After this tutorial you can turn a matrix of noisy distances into the nearest one that keeps the triangle inequality,
 # and prove how near it is.
 #
-# The matrix is made up, so that the truth is known: 60 places in a plane. Each distance was measured once, with an
-# error of about 10 %, and 2 % of the entries have a digit too few.
+# The matrix is synthetic, so that the truth is known: 60 places in a plane. Each distance was measured once, with an
+# error of about 10 %, and 2 % of the entries lack a digit.
 
 # %%
 import os
@@ -31,8 +31,8 @@ print(f"{broken:,} of {count**3:,} ordered triples break the triangle inequality
 # %% [markdown]
 # ## Why it matters
 #
-# Search trees, bounds and most clustering methods rely on the triangle inequality, and give wrong answers without a
-# warning where it fails. One example, from the matrix above:
+# Search trees, bounds and most clustering methods rely on the triangle inequality. Where it fails, they give wrong
+# answers without a warning. An example from the matrix above:
 
 # %%
 detours = measured[:, :, None] + measured[None, :, :]  # from i through j to k
@@ -57,7 +57,7 @@ print(
 # ## The certificate
 #
 # The metrics form a convex cone, so the solver can prove a lower bound: no metric of any kind has a smaller sum of
-# squared changes. The gap between the bound and the result is what might still be gained.
+# squared changes. The gap between the bound and the result is the largest possible improvement.
 
 # %%
 print(f"sum of squared changes: {result.objective:.6f}")
@@ -87,8 +87,8 @@ for name, matrix in {"measurements": measured, "shortest paths": closure, "neare
     print(f"{name:<16}{error(matrix, measured):>20.3f}{error(matrix, truth):>16.3f}{metric:>9}")
 
 # %% [markdown]
-# The repair knows nothing of the truth. It gets closer to it all the same, because most of the noise pointed out of
-# the cone of metrics.
+# The repair does not know the true distances. Still, its result is closer to them than the measurements, because most
+# of the noise pointed out of the cone of metrics.
 #
 # ## What changed
 
@@ -125,8 +125,9 @@ plt.show()
 # %% [markdown]
 # ## Missing entries, and entries that you trust
 #
-# Mark what is unknown by NaN. It is filled in with the longest distance that the others allow. Weights say how much
-# each measurement counts. Here a fifth of the entries is missing, and the first ten places were measured with care.
+# Mark unknown entries by NaN. They are filled in with the longest distances that the other entries allow. Weights say
+# how much each measurement counts. Here a fifth of the entries are missing, and the distances between the first ten
+# places were measured with care.
 
 # %%
 holes = measured.copy()
@@ -145,8 +146,8 @@ print(f"broken triples: {tm.nearness.violations(filled.matrix)[1]}, relative gap
 # %% [markdown]
 # In a shell, `trimetric repair D.csv -o X.npy --symmetric --picture change.png` does the same, and draws the picture.
 #
-# When is this *not* worth it? If every error makes a distance longer, the shortest paths are the better repair: they
-# undo exactly that.
+# When is this *not* worth it? If every error makes a distance longer, the shortest paths are the better repair, because
+# they only shorten distances.
 #
 # ## Next
 #

@@ -2,7 +2,7 @@
 # # Value functions and planning
 #
 # After this tutorial you can learn how far every goal is from every state, from a log of random steps alone, and walk
-# to goals that were never goals in training.
+# to states that were never goals in training.
 #
 # The world has four rooms. Doors drawn as arrows are one-way.
 
@@ -44,8 +44,8 @@ cells = world.grid.cells
 print(f"{world.num_states} cells")
 
 # %% [markdown]
-# From the upper left room you can step to the right at once. The way back leads down, left and up again, through
-# three doors. The cost of the cheapest way is a distance that is far from symmetric.
+# From the upper left room you can step directly into the room on the right. The way back leads down, left and up again,
+# through three doors. So the cost of the cheapest way is a distance that is far from symmetric.
 
 
 # %%
@@ -81,8 +81,8 @@ print(f"true steps: left to right {world.distances[left, right]:.0f}, right to l
 # %% [markdown]
 # ## A log of random steps
 #
-# The learner does not get the map. It gets a log: what was seen before a step, what was seen after it, and what the
-# step cost. Here that is a random walk, which starts again at a random cell after 50 steps. An observation is a row
+# The learner does not get the map. It gets a log: the observations before and after each step, and the cost of the
+# step. Here the log is a random walk, which restarts at a random cell after 50 steps. An observation is a row
 # and a column. A tenth of the cells will never be a goal in training.
 
 # %%
@@ -105,13 +105,13 @@ print(f"{len(log):,} steps, {moves.num_states} of {world.num_states} cells and {
 # %% [markdown]
 # ## Learn
 #
-# `learn_goal_distance` pushes random states and goals apart, but keeps the distance of each logged step at most its
+# `learn_goal_distance` pushes random states and goals apart, but limits the distance of each logged step to its
 # cost. The cheapest-path cost is the *largest* distance that keeps the triangle inequality under these limits. So a
-# head that keeps it finds the right answer, although nobody ever computed a path.
+# head that keeps the inequality finds the right answer, although nobody ever computed a path.
 #
-# The opponent is an MLP, a free function of state and goal, with the same encoder. The objective above would tell it
-# nothing about far goals, so it gets more: the exact distances to all training goals, by Dijkstra's algorithm over the
-# log.
+# The baseline is an MLP, an unconstrained function of state and goal, with the same encoder. The objective above would
+# teach it nothing about far goals, so it gets more information: the exact distances to all training goals, computed by
+# Dijkstra's algorithm over the log.
 
 # %%
 metric = rl.learn_goal_distance(log, epochs=epochs, pairs=pairs, seed=0, progress="silent")
@@ -138,7 +138,7 @@ tm.fit(
 networks = {"metric": metric.model.network, "MLP": mlp.eval()}
 
 # %% [markdown]
-# ## Truth beside prediction
+# ## Truth and prediction
 
 # %%
 number_of = [state_at[tuple(cell)] for cell in moves.states.long().tolist()]  # logged states in the order of the map
@@ -171,8 +171,9 @@ for name, network in networks.items():
 # %% [markdown]
 # ## Plan
 #
-# A plan takes, in each state, the logged move with the smallest cost plus remaining distance. SPL is 1 if every walk
-# arrives by a cheapest path, and 0 if none arrives. The exact opponent is Dijkstra's algorithm over the logged moves.
+# In each state, a plan takes the logged move with the smallest cost plus remaining distance. SPL (success weighted by
+# path length) is 1 if every walk arrives by a cheapest path, and 0 if none arrives. The exact reference is Dijkstra's
+# algorithm over the logged moves.
 
 # %%
 walks = rl.goal_pairs(moves, unseen, 500, seed=0)
@@ -210,13 +211,13 @@ plt.show()
 
 # %% [markdown]
 # White walks arrive, dashed ones do not. The picture shows one unseen goal, the table above all of them. The MLP was
-# taught exact numbers, so its numbers are often the better ones. But a walk needs the right *order* of neighbors in
-# every cell on its way, and one dead end is enough to fail. A metric that is too short by a constant factor still
-# leads to the goal.
+# trained on exact distances, so its predictions are often more accurate. But a walk needs the right *order* of
+# neighbors in every cell on its way, and one dead end is enough to fail. A metric that is too short by a constant
+# factor still leads to the goal.
 #
-# In a world of this size, Dijkstra's algorithm over the logged moves is exact
-# and faster than any learning. A learned distance pays off where states are too many to list, or are seen only once, so
-# that an encoder must generalize.
+# In a world of this size, Dijkstra's algorithm over the logged moves is exact and faster than any learning. A learned
+# distance pays off if there are too many states to list, or if states are seen only once, so that an encoder must
+# generalize.
 #
 # ## Next
 #
