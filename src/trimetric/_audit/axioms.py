@@ -14,8 +14,8 @@ Measured = Literal["nonnegative", "reflexive", "definite", "triangle", "symmetri
 class Axioms:
     """The axioms that hold for *every* value of the parameters; the default is an asymmetric semi-norm.
 
-    For a norm, read `d(x, y)` as `||y - x||`.  What merely tends to hold (a Mahalanobis norm whose matrix
-    happens to have full rank is definite) is not promised.
+    For a norm, read `d(x, y)` as `||y - x||`.  A property that holds for some parameters only is not promised: for
+    example, a Mahalanobis norm is definite if its matrix happens to have full rank.
 
     Attributes:
         nonnegative: M1, `d(x, y) >= 0`.

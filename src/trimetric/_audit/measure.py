@@ -41,8 +41,8 @@ def audit(
 ) -> Audit:
     """Measure the axioms of a distance on points, and compare them with what it promises and with what you require.
 
-    Up to `max_points` points, every one of the n^3 triples is checked; beyond, `random_triples` of them.
-    Differences that rounding alone explains count as 0: up to 16 units in the last place of the
+    For up to `max_points` points, every one of the n^3 triples is checked; for more, `random_triples` of them.
+    Differences that rounding alone can explain count as 0: up to 16 units in the last place of the
     largest distance.  Audit in float64 to see smaller ones.
 
     Args:
@@ -52,7 +52,7 @@ def audit(
         require: names of axioms that are checked as if the distance promised them: any of "nonnegative",
             "reflexive", "definite", "triangle", "symmetric" and "homogeneous".
         max_points: the largest n for which all triples are checked.
-        random_triples: how many random triples are checked beyond that.
+        random_triples: the number of random triples that are checked for more points.
         seed: of the random triples.
         max_memory: as for `all_pairs`.
 

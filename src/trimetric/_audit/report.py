@@ -23,7 +23,7 @@ class Audit:
         triples: number of triples (x, y, z) that were checked.
         exhaustive: whether these were all of them.
         scale: the largest finite absolute distance; NaN where a distance is NaN.
-        rounding: what floating point alone may do to a distance of this scale.
+        rounding: the largest error that floating point alone may cause in a distance of this scale.
         triangle_defect: largest d(x, z) - d(x, y) - d(y, z).
         relative_triangle_defect: largest (d(x, z) - d(x, y) - d(y, z)) / d(x, z).
         worst_triple: where `triangle_defect` was found, as indices of x, y, z; None where it is 0.
@@ -31,8 +31,8 @@ class Audit:
         identity_defect: largest |d(x, x)|.
         asymmetry: largest |d(x, y) - d(y, x)|.
         indistinct: number of ordered pairs of different points with d(x, y) <= 0.
-        homogeneity_defect: largest |d(ax, ay) - a d(x, y)| / a for a = 0.5 and 4, on the first 256 points; NaN where
-            it was not measured: it is measured for a `Distance`, and where homogeneity is required.
+        homogeneity_defect: largest |d(ax, ay) - a d(x, y)| / a for a = 0.5 and 4, on the first 256 points.  It is
+            measured for a `Distance`, and if homogeneity is required; otherwise NaN.
 
     Examples:
         >>> import torch

@@ -41,23 +41,23 @@ def all_pairs(
 ) -> Float[Tensor, "n m"]:
     """Compute the matrix of `distance(x[i], y[j])`, with `y = x` by default.
 
-    Works block by block.  Where a gradient is needed and what autograd would keep exceeds `max_memory`,
+    The matrix is computed block by block.  If a gradient is needed and autograd would store more than `max_memory`,
     each block is computed again in the backward pass, so that memory stays bounded there too.
 
-    Every norm of the package has a path that computes what belongs to one point once per point.  It agrees
-    with the definition `distance(x[:, None], y[None])` to 1e-5 (relative, in float32), and equal rows have
-    distance exactly 0.  Any other callable on broadcastable tensors goes through its definition.
+    Every norm of the package has a fast path that computes once per point whatever depends on one point only.  It
+    agrees with the definition `distance(x[:, None], y[None])` to 1e-5 (relative, in float32), and equal rows have
+    distance exactly 0.  For any other callable on broadcastable tensors, the definition is used.
 
-    Under `torch.autocast` distances are computed in the precision of the parameters of the distance.
+    Under `torch.autocast`, distances are computed in the precision of the distance's parameters.
 
     Args:
         distance: a distance, a norm (for the distance it induces), a `Siamese` (each object is encoded
             once), or any function of two broadcastable tensors.
         x: `(n, dim)`; for a `Siamese`, n objects along the first axis.  A NumPy array is converted to the dtype of
             the weights.
-        y: `(m, dim)`; those of `x` by default.
-        max_memory: bytes, or text such as "256MiB": about the most that is used beyond the inputs, their
-            projections, the output and, with gradients, theirs.
+        y: `(m, dim)`; the same as `x` by default.
+        max_memory: bytes, or text such as "256MiB": the approximate limit of the memory used in addition to the inputs,
+            their projections, the output and, with gradients, the gradients of these.
 
     Returns:
         The distances, one row for each row of `x`.

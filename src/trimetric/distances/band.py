@@ -20,17 +20,18 @@ class BandMetric(Distance):
 
     Here $c \ge 0$, and the clamp is to $[0, 1]$.  One step costs at most $2c$ and two cost at least $2c$, so no detour
     through a third point is shorter.  Every quasimetric whose largest distance is at most twice its smallest has this
-    form: an unconstrained network such as `MLPDistance` then needs no other guarantee.  It has no small distances
-    but 0, so by itself it suits pairs that are all far apart; in a `WideMetric` it adds what other heads cannot say.
+    form, so an unconstrained network such as `MLPDistance` can be used as $f$.  There are no small distances
+    except 0, so by itself it suits pairs that are all far apart; in a `WideMetric` it adds what other heads cannot
+    represent.
 
-    **At $x = y$** the distance jumps, as that of a `TollMetric` does: $x \ne y$ means that the points differ in some
+    **At $x = y$** the distance jumps, like that of a `TollMetric`: $x \ne y$ means that the points differ in some
     coordinate, by however little.
 
-    **Gradients** are those of projected gradient descent: outside of the band they vanish only where a step down would
+    **Gradients** are those of projected gradient descent: outside the band they vanish only where a descent step would
     lead farther out.
 
-    A fresh network is nearly constant.  In a `Calibrated` head `fit` sets $a$ and $b$ from data before training
-    (`calibrate`), so that the band is laid around the mean of the targets; they are buffers.
+    An untrained network is nearly constant.  In a `Calibrated` head, `fit` sets $a$ and $b$ from data before training
+    (`calibrate`), so that the band is centered on the mean of the targets; $a$ and $b$ are buffers.
 
     Args:
         distance: $f$, any distance or norm; it need not promise anything.
@@ -58,7 +59,7 @@ class BandMetric(Distance):
 
     @property
     def floor(self) -> Tensor:
-        """The smallest distance c.  Weight decay draws it to 1, not to 0."""
+        """The smallest distance c.  Weight decay pulls it towards 1, not towards 0."""
         return nonnegative(1 + self.raw_floor)
 
     @torch.no_grad()

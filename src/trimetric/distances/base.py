@@ -1,4 +1,4 @@
-"""What every distance is, between objects of any kind and between points."""
+"""The base classes of distances, between objects of any kind and between points."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from trimetric.norms.pooled import Pooled
 class ObjectDistance(Described, ABC):
     r"""A distance between objects: $d(x, y) = \mathrm{head}(\mathrm{embed}(x), \mathrm{embed}(y))$.
 
-    `Siamese` and `Distance` both answer these calls, so that no caller asks which of the two it holds.  For a `Siamese`
-    the objects are what its encoder reads; for a `Distance` they are the points themselves.
+    `Siamese` and `Distance` both have this interface, so callers need not distinguish them.  For a `Siamese`,
+    the objects are the inputs of its encoder; for a `Distance` they are the points themselves.
     """
 
     axioms: Axioms
@@ -41,7 +41,8 @@ class ObjectDistance(Described, ABC):
     def factors_through_points(self) -> bool:
         """Whether $d(x, y)$ is the head's distance of the two points.
 
-        It is not where a subclass overrides `forward`: then nobody may embed the objects once and measure their points.
+        This is False if a subclass overrides `forward`: then callers must not embed the objects once and measure the
+        distances of their points.
         """
 
     @abstractmethod

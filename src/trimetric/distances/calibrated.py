@@ -18,9 +18,9 @@ from trimetric.norms.constraints import nonnegative
 class Calibrated(TransformedDistance):
     r"""$s\,d(x, y)$ with a fixed $s \ge 0$; $s\,d(x, y) + t$ where $d$ does not promise the triangle inequality anyway.
 
-    At the start a head predicts about 1 where targets may average 50, and an optimizer spends its first epochs on
-    growing weights.  `calibrate` sets $s$ (and $t$) from predictions and targets, once; they are buffers, saved
-    with the weights and not trained.  A non-negative multiple of a quasimetric is one.
+    An untrained head predicts about 1, while targets may average 50, so an optimizer would spend its first epochs on
+    growing the weights.  `calibrate` sets $s$ (and $t$) once, from predictions and targets; they are buffers, saved
+    with the weights but not trained.  A non-negative multiple of a quasimetric is a quasimetric.
 
     Args:
         distance: any distance or norm.

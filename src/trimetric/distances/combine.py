@@ -27,7 +27,7 @@ class WideMetric(Distance):
     A non-negative multiple, a sum and a maximum of quasimetrics are quasimetrics (Proposition 8).
 
     Args:
-        distances: distances or norms, all of one `dim`.
+        distances: distances or norms, all with the same `dim`.
         pool: how their weighted values are pooled: "mean", "max" or "maxmean".
 
     Examples:
@@ -78,10 +78,11 @@ class WideMetric(Distance):
 class Discounted(TransformedDistance):
     r"""The discount $\gamma^{d(x, y)} \in [0, 1]$ of a distance: 1 at $d = 0$, and 0 for a pair that cannot be reached.
 
-    With unreachable pairs $d = \infty$ has no finite loss, but $\gamma^\infty = 0$ does, so train this against
-    $\gamma^{d}$.  A head with finite output only tends to 0; read a discount near 0 as "far or unreachable".
+    For unreachable pairs, $d = \infty$ has no finite loss, but $\gamma^\infty = 0$ does.  So train this discount
+    against $\gamma^{d}$.  With a head whose output is finite it only tends to 0; read a discount near 0 as "far or
+    unreachable".
 
-    Not a distance itself (it promises no more than $\ge 0$): the triangle inequality of $d$ becomes
+    A discount is not a distance (it promises no more than $\ge 0$): the triangle inequality of $d$ becomes
     $\gamma^{d(x,z)} \ge \gamma^{d(x,y)}\,\gamma^{d(y,z)}$.
 
     Args:

@@ -1,4 +1,4 @@
-"""Any function as a quasimetric: it is kept in a corridor above one."""
+"""Any function as a quasimetric: its values are clamped to a corridor above another quasimetric."""
 
 from __future__ import annotations
 
@@ -43,12 +43,13 @@ class CorridorMetric(Distance):
 
     $$d(x, z) \le B(x, z) + 2c \le (B(x, y) + c) + (B(y, z) + c) \le d(x, y) + d(y, z),$$
 
-    and where two of them are equal, both sides are equal or the left one is 0.  So $f$ needs no promise: it may be a
-    network, a regression forest or a simulator.  $B$ only has to run near it; where $f$ lies in the corridor, $d = f$.
-    With symmetric $f$ and $B$, $d$ is a metric.  Without a base, $B = 0$: values within a factor of two.
+    and if two of them are equal, both sides are equal or the left side is 0.  So $f$ need not promise anything: it may
+    be a network, a regression forest or a simulator.  $B$ should be close to $f$; where $f$ lies in the corridor,
+    $d = f$.  With symmetric $f$ and $B$, $d$ is a metric.  Without a base, $B = 0$: all values lie within a factor of
+    two.
 
     **The floor** is the price: no two different points are closer than $c$.  That is harmless for pairs that are far
-    apart, and makes $d$ unfit to tell neighbors apart at scales below $c$.
+    apart, but $d$ cannot distinguish neighbors at scales below $c$.
 
     **Rounding.**  With unit roundoff $u$, the bounds are computed as $(B + c)(1 + \delta)$ and $(B + 2c)(1 + \delta')$
     with $|\delta|, |\delta'| \le u$, and clamping does not round.  If a computed $d(x, z)$ exceeds the computed sum
@@ -56,11 +57,11 @@ class CorridorMetric(Distance):
     largest distance, so that the excess is at most $3uD$ plus the defect that rounding gives the triangle inequality of
     $B$ itself.  `audit` ignores $32uD$.
 
-    **Gradients** are those of projected gradient descent for $f$: outside of the corridor they vanish only where a step
-    down would lead farther out.  Those of $B$ are the derivatives: 0 inside, 1 outside.
+    **Gradients** with respect to $f$ are those of projected gradient descent: outside the corridor they vanish only
+    where a descent step would lead farther out.  Those with respect to $B$ are the derivatives: 0 inside, 1 outside.
 
-    **NaN**: a function that is not a number for some pair of different points is refused with an error, in eager mode;
-    a compiled or exported program returns NaN for such a pair, as everyone does where a point itself is NaN.
+    **NaN**: in eager mode, a function that returns NaN for a pair of different points raises an error; a compiled or
+    exported program returns NaN for such a pair.  In both cases the result is NaN if a point itself contains NaN.
 
     Args:
         f: any distance or norm, such as an `MLPDistance` or a `FunctionDistance`; it need not promise anything.

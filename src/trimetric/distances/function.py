@@ -20,12 +20,12 @@ PairedFunction = Callable[[Tensor, Tensor], Any]
 class FunctionDistance(Distance):
     """Any function of two batches of points.  **It promises nothing**, unless you say so.
 
-    The function is always called with two tensors of the same shape `(n, dim)`, so that it may be anything that
-    compares rows: a model of scikit-learn, a simulator, a call to a service.  It may return a tensor or a NumPy array.
-    It gets copies, and may change them.  Where it leaves torch, as `x.numpy()` does, its values have no gradient.
+    The function is always called with two tensors of the same shape `(n, dim)`, so it may be anything that
+    compares rows: a scikit-learn model, a simulator, a call to a service.  It may return a tensor or a NumPy array.
+    It gets copies, and may change them.  If it leaves torch, as `x.numpy()` does, its values have no gradient.
 
-    A model file holds no code, so a `Model` with a Python function cannot be saved; one with a `torch.nn.Module` as its
-    function can, if the module is a subclass of `trimetric.Described`.
+    A model file contains no code, so a `Model` with a Python function cannot be saved.  If the function is a
+    `torch.nn.Module` that is a subclass of `trimetric.Described`, the model can be saved.
 
     Args:
         function: maps two tensors `(n, dim)` to n numbers.

@@ -16,17 +16,17 @@ from trimetric.kernels.pairs import PairKernel, Projection
 class HubMetric(Distance):
     r"""The shortest way through hubs: $\min_{l,m} a_l(x) + D_{lm} + b_m(y)$ for $x \ne y$, and 0 for $x = y$.
 
-    $a_l(x)$ is the way from x to hub l, $b_m(y)$ the way from hub m to y, and $D$ the distances between hubs.  With
-    `directed=True` the first half of the coordinates is a and the second half b; otherwise a = b.  Coordinates count
-    by their absolute value.
+    $a_l(x)$ is the distance from x to hub l, $b_m(y)$ that from hub m to y, and $D$ are the distances between hubs.
+    With `directed=True` the first half of the coordinates is a and the second half b; otherwise a = b.  The absolute
+    values of the coordinates are used.
 
     **Triangle inequality.** $D$ is closed, so $D_{lk} \le D_{lm} + D_{mj} + D_{jk}$; and $b_m(y) + a_j(y) \ge D_{mj}$
-    for all hubs, as coordinates that break this are raised by the same amount until they do not.  Hence
+    for all hubs, because coordinates that break this are raised by the same amount until they do not.  Hence
     $d(x, y) + d(y, z) = a_l(x) + D_{lm} + b_m(y) + a_j(y) + D_{jk} + b_k(z) \ge a_l(x) + D_{lk} + b_k(z) \ge d(x, z)$.
 
-    **An upper bound** of a quasimetric where the coordinates are distances to and from some of its points and $D$ are
-    those between them, all exact: then nothing is raised, and $d(x, y) = \min_l a_l(x) + b_l(y)$, the length of a real
-    way.  As a way through a hub it is long for points that are close together.
+    **An upper bound** of a quasimetric, if the coordinates are exact distances to and from some of its points and $D$
+    are the exact distances between these: then nothing is raised, and $d(x, y) = \min_l a_l(x) + b_l(y)$, the length of
+    a real path.  For points that are close together this path is long, since it leads through a hub.
 
     Args:
         dim: number of coordinates, even where directed.

@@ -23,8 +23,8 @@ class IntervalQuasimetric(Distance):
     lies in those for $(x, y)$ and $(y, z)$ together, and a length is monotone and subadditive.
 
     All intervals start at an $x_j$, so their order depends on x alone: with $s$ the sorted $x$ and $E_j$ the largest
-    of the first $j$ ends, the length is $\sum_j E_j - \max(E_{j-1}, s_j)$, and nothing is sorted for a pair.  It has no
-    parameters but those of `pool`; `mean` is the published sum, divided by the number of components.
+    of the first $j$ ends, the length is $\sum_j E_j - \max(E_{j-1}, s_j)$, and no sorting per pair is needed.  There
+    are no parameters except those of `pool`; `mean` is the published sum, divided by the number of components.
 
     Args:
         dim: number of coordinates.

@@ -136,15 +136,15 @@ def join(networks: Sequence[ObjectDistance]) -> tuple[nn.Module | None, list[Dis
 def ensemble(models: Sequence[ObjectDistance], *, symmetric: bool = False) -> ObjectDistance:
     """Average the distances of several models that read the same objects.
 
-    A mean of quasimetrics is a quasimetric, so an ensemble promises what all of its members promise.  An ensemble of
-    networks that promise nothing is a good teacher for `distil`, and a good f for `metrize`.
+    A mean of quasimetrics is a quasimetric, so an ensemble promises whatever all of its members promise.  An ensemble
+    of networks that promise nothing is a good teacher for `distil`, and a good f for `metrize`.
 
     Args:
-        models: a `Siamese` or a distance between vectors each; they are not copied.
+        models: each a `Siamese` or a distance between vectors; they are not copied.
         symmetric: whether to average both directions too, so that d(x, y) = d(y, x).
 
     Returns:
-        One model: it is trained, saved and exported as any other.
+        One model, which can be trained, saved and exported like any other.
 
     Examples:
         >>> import trimetric as tm

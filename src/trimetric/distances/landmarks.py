@@ -22,15 +22,16 @@ class LandmarkBound(Distance):
     $l$.  With `directed=True` the first half of the coordinates is $D(\cdot, l)$ and the second half $D(l, \cdot)$;
     otherwise each coordinate is one $D(l, \cdot) = D(\cdot, l)$ and both bounds together are $|D(l, y) - D(l, x)|$.
 
-    With `components` the bounds are not taken one by one but in that many learned mixtures, of non-negative weights
+    With `components`, the individual bounds are replaced by that many learned mixtures, with non-negative weights
     that sum to at most 1: $(\sum_l w_{kl}\,\mathrm{bound}_l(x, y))^+$, or $|\sum_l w_{kl} (D(l, y) - D(l, x))|$ with
-    $\sum_l |w_{kl}| \le 1$.  A mixture is a potential, one number per point, so few of them stand for many landmarks
-    (their maximum is at most that of the landmarks themselves).
+    $\sum_l |w_{kl}| \le 1$.  A mixture is a potential, one number per point, so a few mixtures can represent many
+    landmarks (their maximum is at most that of the landmarks themselves).
 
-    A quasimetric for any coordinates: each component is relu or the absolute value of the difference of a potential,
-    however that was rounded.
-    **A lower bound of $D$** where the coordinates are its exact landmark distances (all in one unit), for every
-    value of the weights, hence an admissible and consistent heuristic; `Calibrated` would scale that away.
+    This is a quasimetric for any coordinates: each component is relu or the absolute value of the difference of a
+    potential, however the potential was rounded.
+    It is **a lower bound of $D$**, for every value of the weights, if the coordinates are the exact landmark distances
+    of $D$ (all in one unit).  It is then an admissible and consistent heuristic; the scale of a `Calibrated` would
+    destroy this property.
 
     Args:
         dim: number of coordinates, even where directed.

@@ -17,9 +17,9 @@ class NeuralMetric(TransformedDistance):
     r"""The pooled $f_i(d_i(x, y))$ with learned concave $f_i$, for the components $d_i$ of a norm or of any distance.
 
     Each $f_i$ is concave and non-decreasing with $f_i(0) = 0$, hence subadditive, so $f_i \circ d_i$ is a quasimetric
-    (Proposition 7), and so is a mean or maximum of them (Proposition 8).  It is no longer homogeneous: it
-    can saturate, as $\min(1, \|y - x\|)$ does.  It pools as the norm does unless `pool` says otherwise.
-    (Section 3.1 of the paper has norms only.)
+    (Proposition 7), and so is a mean or maximum of them (Proposition 8).  The result is no longer homogeneous: it
+    can saturate, as $\min(1, \|y - x\|)$ does.  By default, components are pooled as in `norm`.
+    (Section 3.1 of the paper only covers norms.)
 
     Args:
         norm: a norm or a distance.

@@ -23,18 +23,19 @@ PoissonShape = Literal["half-line", "gaussian"]
 class PoissonQuasimetric(Distance):
     r"""The pooled $\alpha_i\,(1 - \prod_j \Pr[N_j(x) \le N_j(y)])$ over groups of coordinates $j$; $\alpha_i \ge 0$.
 
-    $N_j(x)$ counts the points of a Poisson process in a set $A_j(x)$, one process for all points x (PQE, Wang and
-    Isola 2022).  For one draw of the processes, "not $N_j(x) \le N_j(y)$ for all j" is 0 or 1, it is 0 for $y = x$, and
-    if it is 0 for $(x, y)$ and for $(y, z)$ then it is 0 for $(x, z)$: a quasimetric.  A group is its mean over
-    draws.  Only the measures of set differences matter: $N_j(x) \le N_j(y)$ where a Poisson variable of rate
-    $a = \mu(A_j(x) \setminus A_j(y))$ is not larger than an independent one of rate $b = \mu(A_j(y) \setminus A_j(x))$.
+    $N_j(x)$ counts the points of a Poisson process in a set $A_j(x)$, with the same process for all points x (PQE, Wang
+    and Isola 2022).  For one draw of the processes, let $q(x, y)$ be 0 if $N_j(x) \le N_j(y)$ for all j, and 1
+    otherwise.  Then $q(x, x) = 0$, and if q is 0 for $(x, y)$ and for $(y, z)$ then it is 0 for $(x, z)$: q is a
+    quasimetric.  The value of a group is the mean of q over draws.  Only the measures of set differences matter:
+    $N_j(x) \le N_j(y)$ if a Poisson variable of rate $a = \mu(A_j(x) \setminus A_j(y))$ is not larger than an
+    independent one of rate $b = \mu(A_j(y) \setminus A_j(x))$.
 
-    - `shape="half-line"` (LH): $A(x) = (-\infty, x)$ under the Lebesgue measure.  One is a part of the other, so the
+    - `shape="half-line"` (LH): $A(x) = (-\infty, x)$ under the Lebesgue measure.  One set contains the other, so the
       probability is $e^{-(x_j - y_j)^+}$, and a group is $1 - \exp(-\sum_j (x_j - y_j)^+)$.
-    - `shape="gaussian"` (GG): $A(x)$ is the half-line, of weight $\lambda_j \ge 0$, and apart from it the region below
+    - `shape="gaussian"` (GG): $A(x)$ is the half-line, of weight $\lambda_j \ge 0$, and in addition the region below
       the density of $\mathcal N(x, 1)$, of weight $c_j \ge 0$, both learned.  Two such regions differ by
-      $g = 2\Phi(|x_j - y_j|/2) - 1$ either way, so $a = \lambda_j (x_j - y_j)^+ + c_j\,g$ and
-      $b = \lambda_j (y_j - x_j)^+ + c_j\,g$.  Neither set holds the other, so both counts are random.  The published
+      $g = 2\Phi(|x_j - y_j|/2) - 1$ in either direction, so $a = \lambda_j (x_j - y_j)^+ + c_j\,g$ and
+      $b = \lambda_j (y_j - x_j)^+ + c_j\,g$.  Neither set contains the other, so both counts are random.  The published
       form weighs the region by a Gaussian around 0 instead of adding a half-line: rates and gradients then
       vanish far from 0 (deviation D14).
 

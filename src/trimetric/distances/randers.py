@@ -23,9 +23,9 @@ class RandersMetric(Distance):
     r"""The pooled $\|W_i d\|_2 + b_i \cdot d$ of $d = y - x$, with the drift $b_i$ in the dual unit ball of the norm.
 
     That ball is $\{W^\top v : \|v\|_2 \le 1\}$, so $b_i = W_i^\top v_i$ with $v_i = u_i / \sqrt{1 + \|u_i\|^2}$ is in
-    it for every value of the free $u_i$.  A norm plus a linear function is subadditive and homogeneous; it is
-    non-negative because $b \cdot d = v \cdot W d \ge -\|W d\|_2$.  (A last relu removes what rounding leaves below
-    0; it is subadditive and non-decreasing itself.)
+    it for every value of the free parameter $u_i$.  A norm plus a linear function is subadditive and homogeneous; it is
+    non-negative because $b \cdot d = v \cdot W d \ge -\|W d\|_2$.  (A final relu removes negative values caused by
+    rounding; it is subadditive and non-decreasing itself.)
 
     Args:
         dim: number of coordinates.

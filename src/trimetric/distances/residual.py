@@ -24,8 +24,9 @@ class ResidualMetric(Distance):
     The grouped form pools this over `components` groups of coordinates, each with its own two halves.  A group of
     one coordinate has a symmetric part only.
 
-    With `shared` both parts read all coordinates: $\|y - x\|_2 + \max_j\,(y_j - x_j)^+$, a norm.  What is far in one
-    direction is then far in the other too, so a goal whose way there was never seen is placed by the ways back.
+    With `shared` both parts read all coordinates: $\|y - x\|_2 + \max_j\,(y_j - x_j)^+$, a norm.  Points that are far
+    apart in one direction are then far apart in the other too, so if no way to a goal was ever seen, the ways back from
+    it determine where it lies.
 
     Args:
         dim: number of coordinates.

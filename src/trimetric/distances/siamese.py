@@ -20,14 +20,14 @@ from trimetric.norms import Norm
 class Siamese(ObjectDistance):
     r"""$d(\phi(x), \phi(y))$ for an encoder $\phi$ with output `(..., dim)` and a distance (or norm) on its image.
 
-    The encoder may be any module; what the distance promises holds between the encoded objects, except for
-    definiteness, as $\phi$ may map two objects to one point, and homogeneity.
-    Inputs of one shape are encoded in one call.  Equal objects get one embedding, even where the encoder
-    rounds them differently at different places in a batch: $d(x, x) = 0$ then holds also under a `TollMetric`.
+    The encoder may be any module.  The promises of the distance hold between the encoded objects, except for
+    homogeneity and definiteness, because $\phi$ may map two objects to one point.
+    Inputs of the same shape are encoded in one call.  Equal objects get the same embedding, even if the encoder
+    rounds them differently at different positions in a batch, so $d(x, x) = 0$ holds under a `TollMetric` too.
 
     Args:
         encoder: a module from objects to points `(..., dim)`.
-        distance: the distance between points; a norm stands for the distance that it induces.
+        distance: the distance between points; a norm is converted to the distance that it induces.
 
     Examples:
         >>> import torch
@@ -58,7 +58,7 @@ class Siamese(ObjectDistance):
 
         Args:
             x: objects along the first axes, or one object.
-            y: as many objects, or as many as broadcast.
+            y: the same number of objects, or a number that broadcasts.
 
         Returns:
             The distance from each object of `x` to the object of `y` in its place.

@@ -18,9 +18,9 @@ from trimetric.norms import Norm
 class SymmetrizedMetric(Distance):
     r"""Components $c_i(x, y) + c_i(y, x)$, or the larger of the two, of a distance with components $c_i$.
 
-    $c_i(y, x)$ is a quasimetric where $c_i(x, y)$ is, and so are a sum and a maximum of quasimetrics.  Symmetric
-    component by component, so that it stays so under concave units; under mean pooling, `how="sum"` is
-    $d(x, y) + d(y, x)$, and under max pooling, `how="max"` is $\max(d(x, y), d(y, x))$.
+    $c_i(y, x)$ is a quasimetric if $c_i(x, y)$ is, and so are a sum and a maximum of quasimetrics.  Each component is
+    symmetric, so the distance stays symmetric under concave units.  With mean pooling, `how="sum"` is
+    $d(x, y) + d(y, x)$, and with max pooling, `how="max"` is $\max(d(x, y), d(y, x))$.
 
     Args:
         distance: any distance or norm; its pooling is used.

@@ -22,14 +22,14 @@ from trimetric.norms import Norm
 class TollMetric(Distance):
     r"""$d(x, y) + a(x) + b(y)$ for $x \ne y$, and 0 for $x = y$, with tolls $a, b \ge 0$ read from the embedding.
 
-    The last coordinates are the tolls, through softplus or $|\cdot|$; the ones before are what the inner distance
-    sees.  So `dim` is the inner `dim` + 2, or + 1 where one toll is shared ($a = b$, the default for a symmetric
+    The tolls are computed from the last coordinates, by softplus or $|\cdot|$; the inner distance reads the coordinates
+    before.  So `dim` is the inner `dim` + 2, or + 1 if one toll is shared ($a = b$, the default for a symmetric
     distance), and any encoder with that many outputs learns tolls.
 
-    For $x, y, z$ all different, $d(x, z) + a(x) + b(z) \le [d(x, y) + a(x) + b(y)] + [d(y, z) + a(y) + b(z)]$, as the
-    tolls at y are not negative.  For $y = x$ or $y = z$ both sides are equal; for $x = z$ the left one is 0.
+    For $x, y, z$ all different, $d(x, z) + a(x) + b(z) \le [d(x, y) + a(x) + b(y)] + [d(y, z) + a(y) + b(z)]$, because
+    the tolls at y are non-negative.  For $y = x$ or $y = z$ both sides are equal; for $x = z$ the left side is 0.
 
-    **At $x = y$** the distance jumps: a trip that is none costs nothing, a short one costs the tolls.  $x \ne y$
+    **At $x = y$** the distance jumps: staying costs nothing, but a short trip costs the tolls.  $x \ne y$
     means that the embeddings differ in some coordinate, a toll included, by however little; the gradient at
     $x = y$ is 0.
 
@@ -40,8 +40,8 @@ class TollMetric(Distance):
     Args:
         distance: any distance or norm.
         per: one pair of tolls for the head, or one for each of its components.
-        shared: one toll for leaving and arriving; by default where the distance is symmetric.
-        map: what makes a coordinate a toll.  "abs" keeps a homogeneous distance homogeneous.
+        shared: whether leaving and arriving have the same toll; by default, if the distance is symmetric.
+        map: the function from a coordinate to a toll.  "abs" keeps a homogeneous distance homogeneous.
 
     Examples:
         >>> from trimetric import Euclidean

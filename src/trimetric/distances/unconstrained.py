@@ -32,7 +32,7 @@ class MLPDistance(Distance):
         dim: size of the last axis.
         widths: units of the hidden layers.
         inputs: what the network sees: "difference", "concatenation" or "both_differences".
-        output: "linear", or "softplus" for values that are not negative.
+        output: "linear", or "softplus" for non-negative values.
 
     Examples:
         >>> MLPDistance(8)(torch.randn(5, 8), torch.randn(5, 8)).shape

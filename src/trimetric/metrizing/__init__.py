@@ -1,4 +1,4 @@
-"""Any function, or any table of scores, becomes a metric: `metrize`, `metrize_scores` and what they return."""
+"""Turn any function, or any table of scores, into a metric: `metrize`, `metrize_scores` and what they return."""
 
 from trimetric.metrizing.functions import Metrized as Metrized
 from trimetric.metrizing.functions import metrize as metrize

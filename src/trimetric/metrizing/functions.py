@@ -1,4 +1,4 @@
-"""Any function becomes a metric: a base is trained to run below it, and a corridor does the rest."""
+"""Turn any function into a metric: train a base that stays below it, and clamp the function to a corridor above."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Metrized:
     Attributes:
         distance: a `Siamese` or a `CorridorMetric` that keeps the triangle inequality and reads the same objects.
         base: the quasimetric below the function; None for 0.
-        report: what became of the function.
-        history: of the training of the base; None where it was not trained.
+        report: how the function was changed.
+        history: the training history of the base; None if it was not trained.
 
     Examples:
         >>> import trimetric as tm
@@ -95,32 +95,34 @@ def metrize(
 ) -> Metrized:
     """Turn any function of two objects into a distance that keeps the triangle inequality.
 
-    Trains a quasimetric B to run near f, on fresh pairs of the objects, and keeps f in the corridor from B + c to
-    B + 2c (`CorridorMetric`).  The result equals f wherever f lies in the corridor.  Its price is the floor: no two
-    different objects are closer than c.  `distil` makes a metric without a floor, at some loss of accuracy.
+    `metrize` trains a quasimetric B to stay close to f, on fresh pairs of the objects, and clamps f to the corridor
+    from B + c to B + 2c (`CorridorMetric`).  The result equals f wherever f lies in the corridor.  The price is the
+    floor: no two different objects are closer than c.  `distil` makes a metric without a floor, at some loss of
+    accuracy.
 
-    The guarantee holds for all objects of the kind, not only for those given here; how well B follows f is known for
-    these only.
+    The guarantee holds for all objects that f can read, not only for those given here; how well B follows f is measured
+    on the given objects only.
 
     Args:
         f: a model, or any function from two tensors `(n, dim)` to n numbers; or several, whose mean is used.
         objects: examples of what f reads, one row each.
-        base: B: a `Siamese` or a distance that promises the triangle inequality, with a `Calibrated` head where its
-            scale is to be set; by default intervals with tolls on an `MLP` of three layers.  It is trained in place.
-        train_base: whether to train the base; False for one that is trained already.  Without a base, False stands for
+        base: B: a `Siamese` or a distance that promises the triangle inequality, with a `Calibrated` head if its
+            scale should be set; by default intervals with tolls on an `MLP` of three layers.  It is trained in place.
+        train_base: whether to train the base; False if it is already trained.  Without a base, False means
             B = 0: the values are then kept within a factor of two, which suits pairs that are all far apart.
         floor: c, or "auto": 12 % of the mean of f while the base is trained (two thirds where B = 0), then the multiple
-            of that which changes f least, or fits the targets best.
+            of that value which changes f least, or fits the targets best.
         pairs: indices `(n, 2)` into `objects` of pairs with known distances, for the report and the floor.
-        targets: their distances.  With floor="auto" every second of these pairs chooses the floor, and the errors are
-            those of the others.
+        targets: their distances.  With floor="auto", every second pair is used to choose the floor, and the errors are
+            measured on the others.
         symmetric: whether d(x, y) = d(y, x) must hold: f is then averaged over both directions, and the base must be
             symmetric.
-        pull: how strongly the base is drawn to the middle of the corridor, beside being kept from leaving f outside.
-        config: how to train the base; where none is trained, only the seed, which draws the pairs of the report.
+        pull: how strongly the base is pulled towards values that put f in the middle of the corridor, in addition to
+            the loss that keeps f inside.
+        config: how to train the base; if no base is trained, only its seed is used, to draw the pairs of the report.
         checkpoint: a file to keep the state of the training in, as in `fit`.
         progress: "silent" prints nothing.
-        warn: whether to raise what the report warns of as warnings too.
+        warn: whether to also issue the warnings of the report as Python warnings.
 
     Returns:
         The distance and a report.

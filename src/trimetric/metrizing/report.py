@@ -1,4 +1,4 @@
-"""What `metrize` did to a function, and what to mind."""
+"""The report of `metrize`: how it changed a function, and warnings."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ MANY_BELOW = 0.02
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MetrizeReport:
-    """What became of a function in its corridor, measured on pairs that were not trained on.
+    """How a corridor changed a function, measured on pairs that were not trained on.
 
     Attributes:
         floor: c, the smallest distance between different objects.
-        pairs: number of random pairs of objects on which the next four were measured.
+        pairs: number of random pairs of objects on which the next four attributes were measured.
         clamped: share of the pairs whose value was changed.
-        below_floor: share of the pairs for which the function asked for less than the floor.
+        below_floor: share of the pairs for which the function is smaller than the floor.
         mean_value: the mean of the function.
         mean_squared_change: the mean of (d - f)^2.
         errors_of_f: of the function against the targets; None without targets.
         errors: of the distance against the same targets; None without targets.
         audit_of_f: what an audit of the function found.
         audit: what an audit of the distance found.
-        changes: on the audited objects, what the distance changes, and what every metric has to change at least, by
-            `nearness.nearest_metric`; None where the function has negative values there, and without numba.
-        warnings: what to mind, in words; empty where there is nothing.
+        changes: on the audited objects, how much the distance changes the values, and the least that every metric has
+            to change, by `nearness.nearest_metric`; None if the function has negative values there, and without numba.
+        warnings: warnings, in words; may be empty.
 
     Examples:
         >>> import torch

@@ -1,4 +1,4 @@
-"""A table of scored pairs becomes a metric: a base is learned from the scores, and keeps them in its corridor."""
+"""Turn a table of scored pairs into a metric: learn a base from the scores, and clamp them to its corridor."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class MetrizedScores:
         below_floor: share of the scores that are smaller than the floor.
         mean_squared_change: of the scores.
         audit: of the distances between up to 200 objects, scored or not.
-        changes: on the same objects, the mean squared change of their scores, and what every metric has to change at
-            least, by `nearness.nearest_metric`; None where none of their pairs is scored, and without numba.
+        changes: on the same objects, the mean squared change of their scores, and the least that every metric has to
+            change, by `nearness.nearest_metric`; None if none of their pairs is scored, and without numba.
 
     Examples:
         >>> import torch
@@ -87,18 +87,19 @@ def metrize_scores(
 ) -> MetrizedScores:
     """Turn scores of some pairs of objects into distances that keep the triangle inequality between all of them.
 
-    Where `metrize` asks a function, this has a table of its answers and nothing else.  Objects are known by number, so
-    the result says nothing about others.  For a complete matrix of up to some thousand objects,
+    Unlike `metrize`, which evaluates a function, this needs only a table of scores.  Objects are identified by number,
+    so the result covers no other objects.  For a complete matrix of up to some thousand objects,
     `nearness.nearest_metric` is exact and has no floor.
 
     Args:
         pairs: the two objects of each pair, by number, from and to.
-        scores: of the pairs, at least 0, and 0 from an object to itself; where a pair comes twice, with the same score.
+        scores: of the pairs, at least 0, and 0 from an object to itself; a pair that occurs twice must have the same
+            score.
         objects: the number of objects; by default the largest in `pairs`, plus 1.
         floor: as in `metrize`.
         symmetric: whether d(x, y) = d(y, x) must hold; both directions of a pair then need the same score.
         pull: as in `metrize`.
-        config: how to train the base; each step has `batch_size` of the pairs, or all where there are fewer.
+        config: how to train the base; each step uses `batch_size` of the pairs, or all if there are fewer.
         checkpoint: as in `fit`.
         progress: "silent" prints nothing.
 

@@ -25,12 +25,12 @@ HELD_OUT, MOST_HELD_OUT, FEWEST_HELD_OUT = 0.2, 1000, 10
 
 
 class Denoiser(Described):
-    """Features predicted from each other, beside the features themselves: a first layer for an encoder.
+    """A first layer for an encoder: returns features predicted from each other, followed by the original features.
 
-    A network learns, without labels, to predict features that are masked from those that are not.  Where noise is
-    independent from feature to feature, it cannot be predicted, so the prediction has less of it; and a feature that no
-    other one predicts is a distractor, which is left out.  `learn` does all of that; put the result in front of an
-    encoder, as in `torch.nn.Sequential(denoiser, encoder)`, and it is saved with the model.
+    A network learns, without labels, to predict masked features from the others.  Noise that is independent from
+    feature to feature cannot be predicted, so the predictions contain less of it.  A feature that the others do not
+    predict is a distractor, and is left out.  `learn` does all of this.  Put the result in front of an
+    encoder, as in `torch.nn.Sequential(denoiser, encoder)`; it is then saved with the model.
 
     Args:
         features: the number of features that it reads.
@@ -141,7 +141,7 @@ class Denoiser(Described):
         A fifth of the objects (10 to 1000 of them) is not trained on, and decides which features can be predicted.
 
         Args:
-            objects: their features; those of all objects that distances will be asked for, where they are known.
+            objects: their features; include all objects whose distances you will need, if they are known.
             steps: of AdamW, with a rate that decays to 0 along a cosine.
             batch_size: objects per step.
             width: units of the hidden layers.

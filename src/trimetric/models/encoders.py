@@ -55,15 +55,15 @@ class Standardize(Described):
 class MLP(Described):
     """A multilayer perceptron on standardized features.
 
-    `standardize.measure(features)` before training removes the units of the features; until then they pass unchanged.
+    Call `standardize.measure(features)` before training to standardize the features; until then they pass unchanged.
 
     Args:
         in_features: the number of features of an object.
         out_features: the dimension of its point.
         widths: the sizes of the hidden layers.
         activation: "relu", "gelu", "silu" or "tanh".
-        waves: the number of frequencies per feature: it also reads sin and cos of 1, 2, 4, ... times the feature, and
-            can tell apart places that are close together, such as the two sides of a wall.
+        waves: the number of frequencies per feature: the network also reads sin and cos of 1, 2, 4, ... times the
+            feature, so that it can distinguish places that are close together, such as the two sides of a wall.
         layer_norm: whether each hidden layer is normalized after its activation.
 
     Examples:

@@ -22,13 +22,13 @@ from trimetric.models.model import Model
 def export(model: Model | ObjectDistance, path: Path | str, *, example: Tensor | None = None) -> Path:
     """Write the map from two batches of objects to their distances, for batches of any size.
 
-    The suffix chooses: `.onnx` (inputs `x` and `y`, output `distance`; needs the extra `onnx`) or `.pt2`
-    (`torch.export.load`).
+    The suffix of `path` selects the format: `.onnx` (inputs `x` and `y`, output `distance`; needs the extra `onnx`) or
+    `.pt2` (for `torch.export.load`).
 
     Args:
         model: what to export.
         path: the file to write.
-        example: two or more objects as the network reads them; needed only where the model does not tell what it reads.
+        example: two or more objects as the network reads them; needed only if this cannot be inferred from the model.
 
     Returns:
         The path of the file.

@@ -46,21 +46,21 @@ class Head:
 
 
 def recommended(dim: int, *, symmetric: bool, tolls: bool = False) -> Calibrated:
-    """Build a head with a part for every kind of cost: the one to try first.
+    """Build the head to try first: a sum of parts for different kinds of costs.
 
-    An interval quasimetric (costs that several coordinates share), a metric residual (a length, and the worst of
-    several one-sided costs) and a small Wide Norm (costs of moving), added with learned weights, under an output scale
-    that `fit` sets before the first step.
+    The parts are an interval quasimetric (costs that several coordinates share), a metric residual (a length, and the
+    worst of several one-sided costs) and a small Wide Norm (costs of moving).  They are added with learned weights, and
+    multiplied by an output scale that `fit` sets before the first step.
 
     It has the best mean rank of all heads on the leaderboard (`python -m reproduction leaderboard`;
-    docs/evidence/heads.md has the evidence): seldom the first, but close to it on graphs and matrices.  On norms of
-    the plane, intervals alone do better.
+    docs/evidence/heads.md has the evidence): it is seldom the best head, but close to it on graphs and matrices.  On
+    norms of the plane, intervals alone do better.
 
     Args:
         dim: length of the embedding.
         symmetric: whether d(x, y) = d(y, x).
         tolls: also add costs that depend on one end alone, such as fetching a passenger, read from the last two
-            coordinates (one if symmetric).  They hurt where the data has no such costs.
+            coordinates (one if symmetric).  They increase the error if the data has no such costs.
 
     Returns:
         A `Calibrated` distance on vectors of size `dim`.
@@ -75,14 +75,14 @@ def recommended(dim: int, *, symmetric: bool, tolls: bool = False) -> Calibrated
 
 
 def make_head(name: HeadName, dim: int, *, symmetric: bool = False, concave_units: int = 0) -> Distance:
-    """Build the distance of that name on vectors of size `dim`.
+    """Build the head with the given name, a distance on vectors of size `dim`.
 
     Args:
-        name: one of `HEADS`.  All of them keep the triangle inequality but `mlp`, the unconstrained reference.
+        name: one of `HEADS`.  All of them keep the triangle inequality except `mlp`, the unconstrained reference.
         dim: length of the vectors.
         symmetric: whether d(x, y) = d(y, x) must hold; an error if the head cannot promise it.
         concave_units: learned concave units per component (a `NeuralMetric`); with 0 the distance of a norm is
-            $||y - x||$.  `recommended` and `mlp` have none, whatever is given.
+            $||y - x||$.  `recommended` and `mlp` have no such units and ignore this argument.
 
     Returns:
         The untrained distance, without an output scale (see `Calibrated`).

@@ -1,4 +1,4 @@
-"""A trained distance with all that is needed to use it, and its file."""
+"""A trained distance with everything that is needed to use it, and its file."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ from trimetric.models.files import FORMAT, PREFIX, PROBED, check_finite, check_s
 
 @dataclass
 class Model:
-    """A network, the names of the objects that it knows, and notes on where it came from.
+    """A trained distance: a network, the names of its known objects, and notes on its origin.
 
     Args:
         network: a `Siamese` or a distance between vectors.
         ids: the names of the known objects, one for each row of `features`, or of the encoder's table.
         features: what the encoder reads for each known object; None for an encoder such as `torch.nn.Embedding`,
             which reads the number of the object.
-        notes: anything that JSON can hold; saved as it is.
-        places: coordinates of the known objects, by which others are found; the network does not read them.
+        notes: anything that JSON can represent; saved unchanged.
+        places: coordinates of the known objects, used to find the nearest known object of a place; the network does
+            not read them.
 
     Examples:
         >>> import torch
@@ -152,11 +153,11 @@ class Model:
 
     @torch.no_grad()
     def distances(self, sources: Sequence[str] | Tensor, targets: Sequence[str] | Tensor) -> Float[Tensor, " n"]:
-        """Compute the distance from each source to the target in its place.
+        """Compute the distance from each source to the corresponding target.
 
         Args:
             sources: n names of known objects, or n objects as the network reads them.
-            targets: as many of them.
+            targets: n names or objects.
 
         Returns:
             The n distances.
@@ -232,10 +233,10 @@ class Model:
                 self.network.embed(objects[:1], name=name)
 
     def save(self, path: Path | str) -> Path:
-        """Write the model to one safetensors file, with the architecture as JSON; completely or not at all.
+        """Write the model to one safetensors file, with the architecture as JSON, completely or not at all.
 
-        The file is read back before it takes its place: a network that would come back as another function, or with
-        weights that are not finite, is refused.  The network itself is left as it is.
+        The new file is read back before it replaces an old one.  A network that would load as a different function, or
+        that has weights that are not finite, is refused.  The network itself is not changed.
 
         Args:
             path: the file to write or replace.
@@ -244,8 +245,8 @@ class Model:
             The path of the file.
 
         Raises:
-            TypeError: where a part cannot be described by plain data.
-            ValueError: where the network would not come back as it is.
+            TypeError: if a part cannot be described by plain data.
+            ValueError: if the network would load as a different function.
         """
         file = checks.path("path", path)
         architecture = describe(self.network)
@@ -284,7 +285,7 @@ class Model:
             The model, ready for use.
 
         Raises:
-            CheckpointError: where the file is damaged or not a model, or its weights are not finite.
+            CheckpointError: if the file is damaged or not a model, or its weights are not finite.
         """
         file = checks.path("path", path)
         network, tensors, state = read_network(file)

@@ -1,4 +1,4 @@
-"""A network from a few choices: an encoder of features, or one point per object, under a named head."""
+"""A network from a few choices: an encoder of features, or one point per object, followed by a named head."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def make_network(
     symmetric: bool = False,
     concave_units: int = 0,
 ) -> Siamese:
-    """Build an untrained network: an encoder under a calibrated head.
+    """Build an untrained network: an encoder followed by a calibrated head.
 
     Its size is checked before anything is allocated.
 
     Args:
         head: the name of the distance between points, see `trimetric.models.HEADS`.
-        objects: how many objects there are; each gets a point of its own, unless `features` are given.
+        objects: how many objects there are; each gets its own learned point, unless `features` are given.
         features: how many features an object has; an `MLP` maps them to the point.
         dim: dimensions of the points.
         widths: hidden layers of the encoder of features.

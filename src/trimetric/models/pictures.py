@@ -1,4 +1,4 @@
-"""Pictures of a trained distance: predictions beside the truth, and where the objects lie."""
+"""Pictures of a trained distance: predictions against the truth, and where the objects lie."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def draw_points(
 ) -> Figure:
     """Draw the points of objects in the plane of their two principal axes.
 
-    What the plane shows are points, not distances: by a head other than the Euclidean norm, what looks far apart may be
-    near, and the way there may differ from the way back.
+    The plane shows points, not distances: with a head other than the Euclidean norm, points that look far apart may be
+    near, and the distance in one direction may differ from that in the other.
 
     Args:
         points: `(n, dim)`, as `Model.embed` gives them.

@@ -1,4 +1,4 @@
-"""The element-wise and pooling functions that keep a semi-norm a semi-norm, or a quasimetric one."""
+"""Element-wise and pooling functions that map semi-norms to a semi-norm, or quasimetrics to a quasimetric."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ from trimetric.norms.pooled import Pooled
 class Norm(Pooled, ABC):
     r"""A map $x \mapsto \|x\|$ from `(..., dim)` to `(...)`: at least an asymmetric semi-norm.
 
-    A subclass implements `components`, each an asymmetric semi-norm, and the norm pools them.  That is enough.  The
-    rest is for speed: a norm that starts with a linear map describes it in `linear_split`, from which fast paths to
-    many pairs are derived; one with a faster way to all pairs implements `pair_kernel`.
+    A subclass only has to implement `components`, each an asymmetric semi-norm; the norm pools them.  The other methods
+    are for speed: a norm that starts with a linear map describes it in `linear_split`, from which fast paths to
+    many pairs are derived; a norm with a faster way to all pairs implements `pair_kernel`.
 
     Args:
         dim: size of the last axis.

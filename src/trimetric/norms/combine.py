@@ -22,7 +22,7 @@ from trimetric.norms.pooled import stack_kernels
 class Symmetrized(Norm):
     r"""Components $c_i(x) + c_i(-x)$ of a norm with components $c_i$ (Proposition 2).
 
-    Symmetric component by component, so that it stays symmetric under concave units; under mean pooling it is
+    Each component is symmetric, so the norm stays symmetric under concave units.  With mean pooling it is
     the $\|x| + \|{-x}|$ of the proposition.
 
     Args:
@@ -64,8 +64,8 @@ class PositiveDefinite(Norm):
 
     Args:
         norm: the norm to make definite; its pooling is used.
-        weight: $\lambda$ at the start; above `minimum`.
-        minimum: what $\lambda$ stays above.
+        weight: the initial value of $\lambda$; above `minimum`.
+        minimum: the lower bound of $\lambda$.
 
     Examples:
         >>> from trimetric import WideNorm
@@ -138,7 +138,7 @@ class CombinedNorm(Norm):
     A sum and a maximum of subadditive homogeneous functions are subadditive and homogeneous.
 
     Args:
-        norms: the norms, all of one `dim`.
+        norms: the norms, all with the same `dim`.
         pool: how their values are pooled: "mean", "max" or "maxmean".
 
     Examples:

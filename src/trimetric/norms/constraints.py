@@ -1,8 +1,8 @@
 """Maps from a free ("raw") parameter to the constrained value that a guarantee needs.
 
 A module stores `raw_weight` and reads it through a property `weight = nonnegative(raw_weight)`.  The value
-is then right at every moment: whatever an optimizer, `load_state_dict`, weight averaging or a
-`.data` edit does to the raw tensor, there is no state between it and the constraint to go stale.
+therefore satisfies the constraint at every moment, whatever an optimizer, `load_state_dict`, weight averaging or a
+`.data` edit does to the raw tensor: nothing is cached that could become stale.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ class Euclidean(_OneEuclideanComponent):
 class Mahalanobis(_OneEuclideanComponent):
     r"""The norm $\|Wx\|_2$ with a learned $W$ of `rank` rows.
 
-    Linear, then Euclidean: homogeneous, subadditive and symmetric.  Definite where $W$ has full
-    column rank, which training does not ensure and which is therefore not promised.
+    A linear map followed by the Euclidean norm is homogeneous, subadditive and symmetric.  It is definite if $W$ has
+    full column rank.  Training does not ensure that, so definiteness is not promised.
 
     Args:
         dim: size of the last axis.

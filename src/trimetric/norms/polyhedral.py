@@ -21,10 +21,10 @@ class PolyhedralNorm(Norm):
     r"""The gauge $\|x\| = \max_i \mathrm{relu}(a_i \cdot x / b_i)$ of $\{x : a_i \cdot x \le b_i\}$, $b_i > 0$.
 
     Each component is a rectified linear function, hence an asymmetric semi-norm (Proposition 6).  Nothing is
-    learned: this is the ground truth of the 2-D experiments, and a norm for those who know their unit ball.
-    Definite where the polytope is bounded, symmetric where it equals its mirror image.
+    learned: this norm is the ground truth of the 2-D experiments, and is useful if you know the unit ball.
+    It is definite if the polytope is bounded, and symmetric if the polytope equals its mirror image.
 
-    Build one from points with `PolyhedralNorm.from_points`, or from the half-spaces themselves.
+    Create it from points with `PolyhedralNorm.from_points`, or from the half-spaces themselves.
 
     Args:
         normals: the $a_i$, one row per half-space.
@@ -58,7 +58,7 @@ class PolyhedralNorm(Norm):
         """Make the norm whose unit ball is the convex hull of points.
 
         Args:
-            points: one row per point; the origin must lie inside of their hull.
+            points: one row per point; the origin must lie inside their hull.
             pool: how the components are pooled; "max" is the gauge itself.
 
         Examples:

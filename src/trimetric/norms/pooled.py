@@ -1,4 +1,4 @@
-"""What norms and distances share: components that are pooled, and a fast path to all pairs."""
+"""The common base of norms and distances: components that are pooled, and a fast path to all pairs."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class WideNorm(Norm):
         width: number of rows of each.
         symmetric: whether $\|x\| = \|{-x}\|$.
         form: of the components of an asymmetric norm: "rectified" or "paper".
-        monotone: whether the norm grows in the positive orthant; for symmetric norms only.
+        monotone: whether the norm is monotone in the positive orthant; for symmetric norms only.
         pool: how the components are pooled: "mean", "max" or "maxmean".
 
     Examples:

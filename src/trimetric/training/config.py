@@ -34,11 +34,11 @@ class TrainingConfig:
         seed: of the order of the pairs.
         validation_epochs: the number of epochs between measurements of the validation error; the last epoch is always
             measured.
-        compile: whether to compile the network; pays for long runs.  What runs in fused passes on a CPU is not
-            compiled, as that would be slower; where nothing is left to compile, or there is no compiler, a warning
+        compile: whether to compile the network; useful for long runs.  Parts that run in fused passes on a CPU are not
+            compiled, because that would be slower.  If nothing is left to compile, or there is no compiler, a warning
             says so.
-        precision: of the forward pass: "full", or "bfloat16", which helps on GPUs and on CPUs that support it.  Weights
-            and loss keep their precision.
+        precision: of the forward pass: "full", or "bfloat16", which is faster on GPUs and on CPUs that support it.
+            Weights and loss keep their precision.
         checkpoint_seconds: the time between checkpoints.
 
     Examples:

@@ -64,21 +64,21 @@ def fit(
     weights, bit for bit, as an uninterrupted one (on a CPU, with the same number of threads).  Ctrl-C and SIGTERM
     finish the step and save before they end the run.
 
-    Under `torchrun` each process takes its part of every batch, and all of them end with the weights that one process
-    would have found, up to rounding.
+    Under `torchrun`, each process takes its part of every batch, and all processes end with the weights that a single
+    process would have found, up to rounding.
 
     NumPy arrays are accepted wherever tensors are, and converted to the dtype of the weights.
 
     Args:
         model: a `Siamese`, or a distance between vectors.  It is trained in place, and left in evaluation mode.
         pairs: either indices `(n, 2)` into `objects`, or the two ends themselves, a tuple of two tensors of n rows.
-            With indices each distinct object of a batch is encoded once.
+            With indices, each distinct object of a batch is encoded once.
         targets: the n distances.
-        objects: what the indices point at, one row each; by default the indices themselves, for an encoder
+        objects: the objects that the indices refer to, one per row; by default the indices themselves, for an encoder
             such as `torch.nn.Embedding`.
         validation: pairs and targets that are not trained on; their mean squared error is reported.
         watch: more pairs and targets by name, whose mean squared errors are only recorded (`Epoch.watched`).
-        teacher: where new targets come from at the start of each epoch; only the length of `targets` is used in that
+        teacher: provides new targets at the start of each epoch; only the length of `targets` is used in that
             case.
         probe: custom measurements to record.
         loss: a custom loss, used instead of the one that `config` names.
@@ -205,17 +205,17 @@ def fit_many(
 ) -> list[History]:
     """Train several models of one architecture in one vectorized loop.
 
-    Each ends where `fit` would have brought it with `config.seed` set to its seed, up to rounding.  This pays where a
-    step of one model is too small to keep the machine busy (`python -m benchmarks many`).
+    Each model ends with the weights that `fit` would have found with `config.seed` set to its seed, up to rounding.
+    This saves time if a step of one model is too small to keep the machine busy (`python -m benchmarks many`).
 
     Args:
-        models: of one architecture, each with its own weights.
-        pairs: as in `fit`, for all models, or a list with as many pairs for each of them.
-        targets: for all models, or a list with those of each.
+        models: models with the same architecture, each with its own weights.
+        pairs: as in `fit`, shared by all models, or a list with the same number of pairs for each model.
+        targets: shared by all models, or a list with one entry per model.
         seeds: of the order of the pairs, one for each model.
-        objects: as in `fit`, for all models.
-        validation: pairs and targets for all models, or a list with those of each.
-        watch: as in `fit`, for all models or lists with those of each.
+        objects: as in `fit`, shared by all models.
+        validation: pairs and targets shared by all models, or a list with one entry per model.
+        watch: as in `fit`, shared by all models, or lists with one entry per model.
         teachers: as in `fit`, one for each model, or none.
         probes: as in `fit`, one for each model, or none.
         config: the settings of all models; its seed is not used.

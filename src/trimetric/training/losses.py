@@ -24,12 +24,12 @@ LossName = Literal["squared", "absolute", "relative", "huber", "discounted", "lo
 
 @dataclass(frozen=True)
 class CustomLoss:
-    """A loss of your own for `fit`.
+    """A custom loss for `fit`.
 
     Args:
-        of: the function from predictions, targets and the part of the run that is done (from 0 to below 1) to losses,
+        of: the function from predictions, targets and the completed fraction of the run (from 0 to below 1) to losses,
             element by element.
-        identity: text that names the function and all its settings; a checkpoint is refused where it differs.
+        identity: text that names the function and all its settings; a checkpoint with another identity is refused.
 
     Examples:
         >>> import torch
