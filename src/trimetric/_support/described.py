@@ -44,10 +44,10 @@ DEEPEST = 50  # modules in each other
 
 
 class Described(nn.Module):
-    """A module that remembers the arguments it was built with.
+    """A module that remembers the arguments that it was created with.
 
-    Subclasses can be saved in a `Model`.  A subclass that is defined outside of this package can be loaded by programs
-    that import it.
+    Subclasses can be saved in a `Model`.  A subclass that is defined outside this package can be loaded by any program
+    that imports it.
 
     Examples:
         >>> class Doubled(Described):

@@ -1,4 +1,4 @@
-"""The metric that is nearest to a matrix: exact with a certificate, by triangle fixing, from below, or learned."""
+"""The metric that is nearest to a matrix: exact with a certificate, by triangle fixing, one-sided, or learned."""
 
 from trimetric.files.matrices import read_matrix as read_matrix
 from trimetric.files.matrices import write_matrix as write_matrix

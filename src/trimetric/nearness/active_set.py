@@ -1,9 +1,9 @@
 """The exact solver: a growing list of broken inequalities, and the dual solved on that list.
 
-1. Separate: for every pair the inequality that it breaks most, by one min-plus product.
-2. Add these to the list; drop those whose multiplier is 0.
-3. Solve the dual on the list, not too exactly: sweeps, then conjugate gradients (`dual.py`).
-4. Again, until the metric that repairs x is as near as the dual bound allows.
+1. Separate: for every pair, find the inequality that it breaks most, by one min-plus product.
+2. Add these inequalities to the list; drop those whose multiplier is 0.
+3. Solve the dual on the list approximately: sweeps, then conjugate gradients (`dual.py`).
+4. Repeat until the metric that repairs x is as near as the dual bound allows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 r"""The nearest metric that is nowhere smaller than a matrix.
 
 The metrics $X \ge D$ are a closed convex set, which is not empty: $D$ plus a large enough constant is one of them.  So
-there is one that minimizes $\sum w (x - d)^2$.  There is a largest metric *below* $D$, but no smallest one above it: of
-two legs that are too short together, either may be raised.
+exactly one of them minimizes $\sum w (x - d)^2$.  There is a largest metric *below* $D$, but no smallest metric above
+it: if two legs together are too short, either of them may be raised.
 
 For multipliers $y \ge 0$ of the triangle inequalities $a_r \cdot x \ge 0$, the best $x \ge d$ has
 $x_e = d_e + \max(0, u_e)$ with $u = A^T y / 2w$, which proves the bound $y \cdot (-A d) - \sum w \max(0, u)^2$.

@@ -36,21 +36,21 @@ def round_down_distances(problem: Problem) -> np.ndarray:
 
 
 def integer_metric(metric: np.ndarray, problem: Problem, method: str) -> np.ndarray:
-    """Round a metric to integers, so that it stays one.
+    """Round a metric to integers, such that it stays a metric.
 
-    For "increase-only" it is rounded up, which keeps it above D.  Otherwise the nearer to D is chosen of the metric
-    rounded up and of the shortest paths of the metric rounded to the nearest integers.
+    For "increase-only" it is rounded up, which keeps it above D.  Otherwise there are two candidates: the metric
+    rounded up, and the shortest paths of the metric rounded to the nearest integers.  The one nearer to D is returned.
 
     Args:
         metric: without violations in floating point.
-        problem: the distances and weights that tell what is nearer.
+        problem: the distances and weights that define which one is nearer.
         method: the method that made the metric.
 
     Returns:
         `(n, n)` whole numbers, as floats.
 
     Raises:
-        ValueError: where distances are too large for sums of integers to be exact.
+        ValueError: if distances are too large for sums of integers to be exact.
     """
     if not metric.max(initial=0.0) < LARGEST_INTEGER:
         raise ValueError(f"D: expected distances below 2^52 for integers, got up to {metric.max():g}")

@@ -1,11 +1,12 @@
-"""The learned way: a point for each object, and a metric that is trained together with the points.
+"""The learned method: a point for each object, and a metric that is trained together with the points.
 
-It gives an upper bound only, but needs no list of inequalities: it takes mini-batches of the known pairs, and a model
-that encodes features of the objects is defined for new objects too.
+It gives an upper bound only, but needs no list of inequalities: it trains on mini-batches of the known pairs, and a
+model that encodes features of the objects is defined for new objects too.
 
-By default a point starts as what is known of its object, the distances to (and from) all the others, and the distance
-of points is the landmark bound max_l |x_l - y_l|.  Every metric has this form (Frechet and Kuratowski), and a pair is
-too far apart by as much as its most violated triangle: training moves what violates it.
+By default a point starts as the known distances of its object to (and from) all other objects, and the distance
+of points is the landmark bound max_l |x_l - y_l|.  Every metric has this form (Frechet and Kuratowski).  The distance
+of a pair is too long by exactly the violation of its most violated triangle, and training moves the entries of that
+triangle.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ class LearnedSettings:
     """
 
     head: HeadName | Literal["landmarks"] | Distance | None = None
-    """the distance between points, by name or itself; a symmetric problem gets a symmetric one.  `"landmarks"`: each
-    point starts as the distances of its object to all others, and so do those of `"wide"` and `"deep"`, as far as
-    they have coordinates.  None: landmarks, or `"wide"` where there is an encoder"""
+    """the distance between points, by name or as an object; a symmetric problem gets a symmetric one.  With
+    `"landmarks"`, each point starts as the distances of its object to all others; so do the points of `"wide"` and
+    `"deep"`, as far as they have coordinates.  None: `"landmarks"`, or `"wide"` if there is an encoder"""
     dim: int = 128
-    """coordinates of a point, where a head other than `"landmarks"` is named"""
+    """coordinates of a point, for a named head other than `"landmarks"`"""
     concave_units: int = 5
     """concave units of such a head; 0 for none"""
     encoder: nn.Module | None = None

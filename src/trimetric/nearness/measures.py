@@ -1,4 +1,4 @@
-"""Questions about any square matrix, each of which checks its input: the public side of `min_plus`."""
+"""Public functions on square matrices, based on the min-plus product; each checks its input."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def min_plus(x: Any, y: Any = None, *, upper: bool = False) -> Matrix:
 
     Args:
         x: a square matrix without NaN: an array, nested lists or a tensor.
-        y: another of the same shape; `x` by default.
-        upper: whether only the upper triangle is needed; the lower one is void then.
+        y: another matrix of the same shape; `x` by default.
+        upper: whether only the upper triangle is needed; the values in the lower one are then undefined.
 
     Returns:
         The product, of the shape of `x`.
@@ -83,7 +83,7 @@ def violations(x: Any, tolerance: float = 0.0) -> tuple[float, int]:
     Args:
         x: a square matrix of distances, >= 0 and not NaN, with zeros on its diagonal: an array, nested lists or a
             tensor.
-        tolerance: how much a detour may undercut a distance without being counted.
+        tolerance: violations up to this size are not counted.
 
     Returns:
         The largest violation, and the number of triples.

@@ -21,7 +21,7 @@ CELLS = 400
 
 @dataclass(frozen=True)
 class RepairReport:
-    """What a repair changed, among the entries that were known before; `str` gives it in words.
+    """What a repair changed among the known entries; `str` describes it in words.
 
     Examples:
         >>> from trimetric.nearness import nearest_metric
@@ -34,7 +34,7 @@ class RepairReport:
     known: int
     """entries that were known, without the diagonal"""
     filled: int
-    """missing entries that have a distance now"""
+    """missing entries that were filled in"""
     changed: int
     """known entries that changed by more than the count tolerance"""
     raised: int

@@ -55,7 +55,7 @@ def relative_gap(objective: float, lower_bound: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class NearestMetric:
-    """A metric near to a matrix, and the proof of how near.
+    """A metric near a matrix, and a proof of how near it is.
 
     `matrix` breaks **no** triangle inequality in floating point: `x_ij <= x_ik + x_kj` for all i, j, k, without a
     tolerance; its diagonal is 0 and no entry is negative.
@@ -68,7 +68,7 @@ class NearestMetric:
     """
 
     matrix: np.ndarray
-    """the metric, of the shape of the given matrix"""
+    """the metric, with the shape of the given matrix"""
     method: str
     """the method that found it"""
     symmetric: bool
@@ -87,7 +87,7 @@ class NearestMetric:
     violations: int
     """ordered triples that broke theirs by more than `count_tolerance` before the repair"""
     count_tolerance: float
-    """what breaks an inequality by less is taken for rounding"""
+    """smaller violations are considered rounding"""
     unrepaired: np.ndarray
     """the matrix before the repair"""
     undetermined: int

@@ -42,31 +42,31 @@ def nearest_metric(
 ) -> NearestMetric:
     r"""The (quasi)metric X that minimizes $\sum_{ij} w_{ij} (x_{ij} - d_{ij})^2$, with a proof of how near it is.
 
-    Subject to $x_{ij} \le x_{ik} + x_{kj}$ and $x_{ij} \ge 0 = x_{ii}$, and to $X = X^T$ where `symmetric`.  These X
-    form a closed convex cone, so there is one nearest, and every choice of multipliers proves a lower bound on its
-    distance: `gap` says how far apart bound and result are.  Whatever the method, the result breaks **no** triangle
-    inequality in floating point.
+    The constraints are $x_{ij} \le x_{ik} + x_{kj}$ and $x_{ij} \ge 0 = x_{ii}$, and $X = X^T$ if `symmetric`.  These X
+    form a closed convex cone, so there is exactly one nearest metric, and every choice of multipliers proves a lower
+    bound on its distance: `gap` is the relative difference between this bound and the result.  With every method, the
+    result breaks **no** triangle inequality in floating point.
 
-    Ctrl-C and SIGTERM end the search: the best metric so far is returned with its gap, and with `converged=False`.
+    On Ctrl-C and SIGTERM the search ends, and the best metric so far is returned with its gap and `converged=False`.
 
     Args:
         D: square, non-negative, with zeros on its diagonal: an array, nested lists or a tensor.
-        symmetric: among symmetric metrics; D must then be symmetric.
+        symmetric: whether X must be symmetric; D must then be symmetric too.
         weights: how much each entry counts, >= 0; entries of weight 0 count as missing.
-        missing: booleans that mark distances which are not known, or `"nan"` where NaN marks them in D.  They are
+        missing: booleans that mark unknown distances, or `"nan"` if NaN marks them in D.  They are
             filled in with the longest distances that the others allow.
         tolerance: relative duality gap to reach; with 0 the solver runs for `max_rounds`.
         method: `"active-set"` (exact, by default), `"dykstra"` (triangle fixing, exact in the limit),
             `"decrease-only"` (the nearest metric that is nowhere larger than D: all shortest paths), `"increase-only"`
             (the nearest metric that is nowhere smaller than D) or `"learned"` (points of the objects that are trained
-            with a metric; near, but with no bound, so its gap is 1).
-        integers: whether the metric is to have whole numbers only; `trimetric.nearness.integers` proves that it stays a
+            with a metric; the result is near, but there is no bound, so its gap is 1).
+        integers: whether the metric must have whole numbers only; `trimetric.nearness.integers` proves that it stays a
             metric.  The bound still holds, but the gap is then that of the rounded matrix.
-        max_rounds: of the solver; by default as many as it takes.
-        max_seconds: after which the best metric so far is returned.
+        max_rounds: the largest number of rounds of the solver; no limit by default.
+        max_seconds: the time after which the best metric so far is returned.
         report: called after each round.
-        interrupted: called with the number of the signal at the moment when Ctrl-C or SIGTERM comes.  The search then
-            ends as soon as it has a metric; a second signal acts at once.
+        interrupted: called with the number of the signal when Ctrl-C or SIGTERM arrives.  The search then
+            ends as soon as it has a metric; a second signal takes effect at once.
         learned: settings of the method `"learned"`.
 
     >>> D = [[0, 1, 5], [1, 0, 1], [5, 1, 0]]

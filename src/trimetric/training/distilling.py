@@ -1,4 +1,4 @@
-"""Distillation: a metric learns from a function that is none, on pairs without labels."""
+"""Distillation: a metric learns from a function that is not a metric, on pairs without labels."""
 
 from __future__ import annotations
 
@@ -39,13 +39,14 @@ class DistillationConfig:
     Args:
         steps: the number of steps; rounded up to whole epochs of 50.
         batch_size: fresh pairs without labels per step.
-        labeled: labeled pairs per step; for `distil` with pairs only.
-        labeled_weight: weight of the mean loss of the labeled pairs, where that of the others is 1; likewise.
-        learning_rate: of AdamW, decaying to 0 along a cosine; by default 0.002, or 0.03 where a table of points is
+        labeled: labeled pairs per step; only for `distil` with `pairs`.
+        labeled_weight: weight of the mean loss of the labeled pairs, where the weight of the others is 1; only for
+            `distil` with `pairs`.
+        learning_rate: of AdamW, decaying to 0 along a cosine; by default 0.002, or 0.03 if a table of points is
             trained (`torch.nn.Embedding` below a distance).
         weight_decay: of AdamW; by default 0.1, or 0 for a table of points.
         average: the decay of an exponential average of the weights; None for no average.
-        seed: of what is drawn.
+        seed: of the random draws.
         checkpoint_seconds: the time between checkpoints.
 
     Examples:
@@ -137,15 +138,15 @@ def distil(
 ) -> History:
     """Train a student to agree with a function on fresh pairs of objects, without labels.
 
-    A metric that learns from labeled pairs sees each of them many times.  A teacher that knows all pairs gives as many
-    as you like: every step draws new ones.  The student keeps what it promises, and has no floor (see `metrize`).
+    A metric that learns from labeled pairs sees each pair many times.  A teacher can label any number of pairs, so
+    every step draws new ones.  The student keeps its promises, and has no floor (see `metrize`).
 
     An interrupted run resumes from its checkpoint and ends with the same weights, bit for bit, as in `fit`, as long as
     the teachers give the same answers again.
 
     Args:
-        f: the teacher: a model, or any function from two tensors `(n, dim)` to n numbers.  Several teachers take turns,
-            which teaches their mean.
+        f: the teacher: a model, or any function from two tensors `(n, dim)` to n numbers.  Several teachers are used
+            alternately, so that the student learns their mean.
         student: a `Siamese` or a distance between vectors.  It is trained in place, and left in evaluation mode.
         objects: what to draw pairs from, one row each.
         pairs: pairs with known distances to mix in: indices `(n, 2)` into `objects`.

@@ -71,9 +71,9 @@ def differ(objects: Tensor, start: Tensor, end: Tensor) -> Tensor:
 class DrawnPairs(PairData):
     """Pairs of random objects, new ones in each epoch, so that no pair is seen twice except by chance.
 
-    An epoch is `BATCHES` steps.  The pairs of a step are among few objects, as a student embeds each of them once.
-    Each step is answered by one of the teachers in turn, which on average is the mean of all of them.  What is drawn
-    depends on seed and epoch alone, so that a resumed run sees the same pairs.
+    An epoch has `BATCHES` steps.  The pairs of a step use only a few objects, because a student embeds each of them
+    once.  The teachers answer the steps alternately, so that the student learns their mean.  The draws
+    depend only on the seed and the epoch, so that a resumed run sees the same pairs.
 
     Args:
         teachers: what to ask for the values of pairs.
@@ -81,8 +81,8 @@ class DrawnPairs(PairData):
         unlabeled: pairs that are drawn for each step.
         labeled: pairs with their own targets to mix in, or None.
         labeled_pairs: how many of them per step.
-        labeled_weight: what the mean loss of the labeled pairs counts, that of the others being 1.
-        shift: is added to the answers of the teachers.
+        labeled_weight: the weight of the mean loss of the labeled pairs, where that of the others is 1.
+        shift: added to the answers of the teachers.
     """
 
     def __init__(

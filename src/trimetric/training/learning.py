@@ -38,7 +38,7 @@ class LearnedPairs:
         history: the epochs of the training.
         split: the rows of the pairs that were trained on and held out.
         errors: of the predictions, on the pairs that were held out or, if there are none, on the training pairs.
-        errors_on: which of the two: "held-out pairs" or "training pairs".
+        errors_on: the pairs on which `errors` are measured: "held-out pairs" or "training pairs".
         audit: whether the model keeps its promises, measured on up to 300 objects.
 
     Examples:
@@ -84,19 +84,20 @@ def learn_pairs(
 ) -> LearnedPairs:
     """Learn a distance from pairs of objects: hold out, build, train, measure and audit in one call.
 
-    For a network, split or loss of your own, use `fit` instead.
+    For a custom network, split or loss, use `fit` instead.
 
     Args:
         pairs: `(n, 2)`, the two objects of each pair, from and to: either their names or their numbers.
         distances: the n distances >= 0; infinite ones (no path) need the loss "discounted" or "upper_bound".
         names: of the objects; by default those in `pairs`, in order of appearance, or "0", "1", ... for numbers.
-        features: `(objects, features)`, what an encoder reads of each object; by default each gets a point of its own.
+        features: `(objects, features)`, read by an encoder; by default each object gets its own learned point instead.
         head: the distance between points, see `trimetric.models.HEADS`.
         symmetric: whether d(x, y) = d(y, x).
         dim: dimensions of the points.
         widths: hidden layers of the encoder of features.
         concave_units: learned concave units per component of the head; 0 for none.
-        validation: share of the unordered pairs to hold out, from 0 to below 1; both directions of a pair together.
+        validation: share of the unordered pairs to hold out, from 0 to below 1; both directions of a pair are held out
+            together.
         epochs: passes over the pairs.
         batch_size: pairs per step.
         learning_rate: of Adam, before the schedule.

@@ -1,4 +1,4 @@
-"""Pairs as people have them, by name or by number, checked and turned into arrays."""
+"""Pairs of objects, given by name or by number, checked and converted to arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far predictions are off: on average, and by length of the distance."""
+"""The errors of predictions: on average, and by length of the distance."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PairErrors:
         Args:
             predicted: a distance for each pair.
             targets: the true distances; pairs at infinite distance are left out.
-            mean: what a model that knows nothing would predict.
+            mean: the constant prediction to compare with.
 
         Returns:
             The errors.
@@ -115,7 +115,7 @@ class PairErrors:
 
 
 def number_or_dash(error: float, form: str) -> str:
-    """Format an error; a dash where no pair has one, as the relative error of distances that are all 0.
+    """Format an error; NaN becomes a dash, as for the relative error of distances that are all 0.
 
     Args:
         error: a number, or NaN.

@@ -1,4 +1,4 @@
-"""Learning-rate schedules as functions of the position alone, so that a resumed run needs no state of theirs."""
+"""Learning-rate schedules as functions of the position in the run, so that a resumed run needs no saved state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ THIRDS = (1.0, 0.3, 0.1)
 
 
 def make_schedule(name: ScheduleName) -> Schedule:
-    r"""Return the function from the part of the training that is done, in [0, 1], to a factor on the learning rate.
+    r"""Return the function from the completed fraction of the training, in [0, 1], to a factor on the learning rate.
 
     - `constant` 1;
     - `step` divided by 5 after each quarter, as in the paper's graph experiments (1000 epochs, every 250);

@@ -22,10 +22,10 @@ class Teacher:
     `1 - decay` times those of the model.
 
     Args:
-        pairs: what the teacher is asked for: indices `(m, 2)` of dtype torch.int64.
-        targets: the function from its m answers to the n targets of the training pairs.
-        decay: the part of the teacher's weights that stays in an epoch, between 0 and 1.
-        identity: text that names what `targets` depends on; a checkpoint is refused where it differs.
+        pairs: the pairs that the teacher predicts: indices `(m, 2)` of dtype torch.int64.
+        targets: the function from its m predictions to the n targets of the training pairs.
+        decay: the factor by which the teacher's weights are kept in each epoch, between 0 and 1.
+        identity: text that names everything that `targets` depends on; a checkpoint with another identity is refused.
 
     Examples:
         >>> import torch
@@ -61,9 +61,9 @@ class Probe:
     """Custom measurements, recorded in `Epoch.watched` whenever validation is due.
 
     Args:
-        pairs: what the model is asked for: indices `(m, 2)`.
-        measure: the function from its m answers to named numbers.
-        text: the function from these numbers to a line of progress, shown instead of the loss.
+        pairs: the pairs that the model predicts: indices `(m, 2)`.
+        measure: the function from its m predictions to named numbers.
+        text: the function from these numbers to a progress line, shown instead of the loss.
 
     Examples:
         >>> import torch
