@@ -26,7 +26,7 @@ class Audit:
         rounding: the largest error that floating point alone may cause in a distance of this scale.
         triangle_defect: largest d(x, z) - d(x, y) - d(y, z).
         relative_triangle_defect: largest (d(x, z) - d(x, y) - d(y, z)) / d(x, z).
-        worst_triple: where `triangle_defect` was found, as indices of x, y, z; None where it is 0.
+        worst_triple: where `triangle_defect` was found, as indices of x, y, z; None if it is 0.
         negativity: largest -d(x, y).
         identity_defect: largest |d(x, x)|.
         asymmetry: largest |d(x, y) - d(y, x)|.

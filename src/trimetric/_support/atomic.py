@@ -52,7 +52,7 @@ def replacing(file: Path | str) -> Iterator[BinaryIO]:
         A stream for bytes; its `name` is the path of the file beside.
 
     Raises:
-        WriteError: where the file cannot be written.
+        WriteError: if the file cannot be written.
 
     Examples:
         >>> import tempfile
@@ -94,7 +94,7 @@ def check_writable(file: Path | str) -> None:
         file: the file that is to be written later; it may exist.
 
     Raises:
-        WriteError: where it could not be written.
+        WriteError: if it could not be written.
     """
     file = Path(file)
     with _telling(file):

@@ -91,7 +91,7 @@ def unordered_keys(ends: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def contradiction(ends: NDArray[np.int64], distances: NDArray[np.float64]) -> tuple[int, int] | None:
-    """The first pair whose reverse, earlier in the list, has another distance; None where all agree up to rounding.
+    """The first pair whose reverse, earlier in the list, has another distance; None if all agree up to rounding.
 
     Args:
         ends: `(n, 2)`, the numbers of the two objects of each pair.

@@ -41,7 +41,7 @@ def distinct_rows(objects: Tensor | None, start: Tensor, end: Tensor) -> tuple[T
     """Keep the rows that pairs refer to, each once.
 
     Args:
-        objects: a table of objects, one row each; None where the indices themselves are the objects.
+        objects: a table of objects, one row each; None if the indices themselves are the objects.
         start: the row where each pair starts, `(n,)`.
         end: the row where each pair ends, `(n,)`.
 

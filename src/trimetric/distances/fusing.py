@@ -25,7 +25,7 @@ def fused_matrix(distance: Distance, fused: FusedPairs | None, x: Tensor, y: Ten
         budget: bytes that may be used beside points and distances.
 
     Returns:
-        The matrix; None where the distances have to be computed block by block.
+        The matrix; None if the distances have to be computed block by block.
     """
     pooling = None if fused is None else pooling_of(distance.pool)
     if fused is None or pooling is None or not can_fuse(fused, x, len(y), budget):
@@ -61,7 +61,7 @@ def rough_matrix(distance: Distance, x: Tensor, y: Tensor, *, budget: int = ROUG
         budget: bytes that may be used beside points and distances.
 
     Returns:
-        The matrix; None where there is no faster way than `all_pairs`.
+        The matrix; None if there is no faster way than `all_pairs`.
     """
     fused = distance.pair_kernel().fused
     pooling = None if fused is None else pooling_of(distance.pool)

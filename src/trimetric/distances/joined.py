@@ -104,7 +104,7 @@ def join(networks: Sequence[ObjectDistance]) -> tuple[nn.Module | None, list[Dis
         networks: a `Siamese` or a distance between vectors each.
 
     Returns:
-        The encoder of the joined points, None where the objects are the points; and each distance on these points.
+        The encoder of the joined points, None if the objects are the points; and each distance on these points.
         Networks that have the same encoder, or none, share their coordinates.
     """
     readers: list[nn.Module | None] = []

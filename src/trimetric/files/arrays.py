@@ -167,7 +167,7 @@ def _header(file: Path, member: str, stream: IO[bytes], size: int) -> StoredArra
 
 
 def _described(text: str) -> tuple[np.dtype[Any], tuple[int, ...], bool] | None:
-    """Parse dtype, shape and order from a header; None where it is not valid."""
+    """Parse dtype, shape and order from a header; None if it is not valid."""
     try:
         fields = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # the parser's own limits

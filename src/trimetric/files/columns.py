@@ -72,7 +72,7 @@ class Table:
 
 
 def first_true(mask: NDArray[np.bool_]) -> int | None:
-    """Find the index of the first true entry; None where there is none.
+    """Find the index of the first true entry; None if there is none.
 
     Args:
         mask: `(n,)` booleans.
@@ -98,7 +98,7 @@ def read_table(
         hint: text to add to an error about a missing column.
 
     Raises:
-        InputError: where the file cannot be read, with the line that is wrong.
+        InputError: if the file cannot be read, with the line that is wrong.
     """
     suffix = file.suffix.lower()
     if suffix not in (*DELIMITERS, *ARRAYS):

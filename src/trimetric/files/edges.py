@@ -40,7 +40,7 @@ def read_edges(
         hint: text to add to an error about a missing column.
 
     Raises:
-        InputError: where a column is missing or a weight is not a finite number >= 0.
+        InputError: if a column is missing or a weight is not a finite number >= 0.
     """
     table = read_table(file, ids=[source, target], numbers=[weight], hint=hint)
     check_distances(table, weight, unreachable=False, remedy="leave out edges that cannot be traversed")

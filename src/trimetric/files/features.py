@@ -39,7 +39,7 @@ def read_features(file: Path, *, id_column: str = "id", columns: Sequence[str] |
         columns: the columns to use; by default all others.
 
     Raises:
-        InputError: where the file cannot be read, with the line that is wrong.
+        InputError: if the file cannot be read, with the line that is wrong.
     """
     table = read_table(file, ids=[id_column], numbers=columns)
     if not table.numbers:

@@ -33,7 +33,7 @@ class SquareMatrix:
 
     Attributes:
         values: `(n, n)` numbers.
-        names: the names of the n objects; None where the file has none.
+        names: the names of the n objects; None if the file has none.
         place: tells the place in the file of a row and column, counted from 0.
     """
 
@@ -61,7 +61,7 @@ def read_square_matrix(file: Path, *, gaps: bool = False, cost: Cost | None = No
             durations.
 
     Raises:
-        InputError: where the file cannot be read, with the line that is wrong.
+        InputError: if the file cannot be read, with the line that is wrong.
     """
     suffix = file.suffix.lower()
     names: list[str] | None = None
@@ -98,7 +98,7 @@ def read_matrix(file: Path | str) -> NDArray[np.float64]:
             `read_square_matrix`.
 
     Raises:
-        InputError: where the file cannot be read, with the line that is wrong.
+        InputError: if the file cannot be read, with the line that is wrong.
 
     Examples:
         >>> import tempfile

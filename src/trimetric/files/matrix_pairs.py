@@ -25,7 +25,7 @@ def read_matrix_pairs(file: Path, *, unreachable: bool = False) -> PairTable:
         unreachable: whether a distance may be infinite.
 
     Raises:
-        InputError: where the file cannot be read or a number is not a distance.
+        InputError: if the file cannot be read or a number is not a distance.
     """
     square = read_square_matrix(file)
     matrix = square.values

@@ -30,7 +30,7 @@ def read_pair_matrix(
         The ids in the order in which they first appear in `from`, and the matrix.
 
     Raises:
-        InputError: where the file is not such a table, or a pair is absent or repeated.
+        InputError: if the file is not such a table, or a pair is absent or repeated.
     """
     starts, ends, values, column = _columns(file, cost)
     ids = list(dict.fromkeys(starts))

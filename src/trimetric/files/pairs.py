@@ -24,7 +24,7 @@ class PairTable:
     Attributes:
         names: the ids of the objects.
         ends: `(pairs, 2)` indices in `names`, from and to.
-        distances: `(pairs,)` distances; None where the file has none.
+        distances: `(pairs,)` distances; None if the file has none.
         where: tells the place of a pair in its file, for an error message.
         columns: the names of the columns of the ends.
     """
@@ -73,7 +73,7 @@ def read_pairs(
         remedy: what to do about infinite distances, for the error message.
 
     Raises:
-        InputError: where the file cannot be read, with the line that is wrong.
+        InputError: if the file cannot be read, with the line that is wrong.
     """
     optional = [distance] if distance_optional else []
     numbers = [] if distance_optional else [distance]
@@ -117,7 +117,7 @@ def drop_repeats(pairs: PairTable) -> PairTable:
         pairs: with distances.
 
     Raises:
-        InputError: where a pair has two different distances.
+        InputError: if a pair has two different distances.
     """
     if pairs.distances is None:
         raise ValueError("pairs: expected distances, got none")
@@ -179,7 +179,7 @@ def match_names(pairs: PairTable, known: Sequence[str], known_from: str) -> Pair
         known_from: where these are from, for the error message.
 
     Raises:
-        InputError: where an object of the pairs is not among them.
+        InputError: if an object of the pairs is not among them.
     """
     number = {name: i for i, name in enumerate(known)}
     ends = np.array([number.get(name, -1) for name in pairs.names], np.int64)[pairs.ends]

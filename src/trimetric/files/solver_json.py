@@ -38,7 +38,7 @@ def read_json_matrix(
         The ids of the objects where the file has `ids`, and the matrix.
 
     Raises:
-        InputError: where the file is not such a file.
+        InputError: if the file is not such a file.
     """
     data = _parsed(file)
     names = _ids(file, data)

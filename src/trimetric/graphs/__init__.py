@@ -1,7 +1,7 @@
 """Graphs and their distances: read from files or generated, exact shortest paths, search, and learned distances.
 
-The public names are listed in `__init__.pyi`, once, and imported on first use: reading a table of edges does not wait
-for torch to load.
+The public names are listed once, in `__init__.pyi`, and imported on first use, so that reading a table of edges does
+not have to wait until torch is loaded.
 """
 
 import lazy_loader as _lazy

@@ -24,18 +24,18 @@ Nodes = NDArray[np.int64]
 class Graph:
     """A weighted graph: nodes 0 to n - 1 and arcs of weight >= 0, stored as compressed sparse rows.
 
-    The lengths of shortest paths are a quasimetric where every node reaches every other one: a path from x to z through
-    y is one of the paths from x to z.  An undirected graph holds both arcs of each edge.  `Graph.from_arcs` makes a
+    The lengths of shortest paths are a quasimetric if every node reaches every other node: a path from x to z through
+    y is one of the paths from x to z.  An undirected graph contains both arcs of each edge.  `Graph.from_arcs` makes a
     graph from lists of arcs.
 
     Attributes:
         indptr: `(n + 1,)`; the arcs of node i are at `indptr[i]:indptr[i + 1]`.
         indices: `(arcs,)` heads of the arcs, ascending in each row.
         weights: `(arcs,)` weights of the arcs.
-        directed: whether an arc may have no reverse, or one of another weight.
-        coordinates: `(n, 2)` places of the nodes, (longitude, latitude) in degrees for maps; None where unknown.
-        names: an id for each node; None where the ids are 0 to n - 1.
-        left_out: how many nodes `connected` has left out, as they are not in the largest component.
+        directed: whether an arc may have no reverse arc, or a reverse arc with another weight.
+        coordinates: `(n, 2)` places of the nodes, (longitude, latitude) in degrees for maps; None if unknown.
+        names: an id for each node; None if the ids are 0 to n - 1.
+        left_out: the number of nodes that `connected` has removed because they are not in the largest component.
 
     Examples:
         >>> graph = Graph.from_arcs(4, [0, 1, 2, 3], [1, 2, 3, 0], [1.0, 2.0, 3.0, 4.0], directed=True)
@@ -65,9 +65,10 @@ class Graph:
         coordinates: ArrayLike | None = None,
         names: Sequence[Any] | NDArray[Any] | None = None,
     ) -> Graph:
-        """Make a graph from lists of arcs, or of edges that are listed once where it is not directed.
+        """Make a graph from a list of arcs or, if it is undirected, from a list that has each edge once.
 
-        Of several arcs from one node to another the lightest is kept.  Arcs from a node to itself are dropped.
+        If there are several arcs from one node to another, the lightest is kept.  Arcs from a node to itself are
+        dropped.
 
         Args:
             num_nodes: number of nodes.
@@ -120,7 +121,7 @@ class Graph:
 
     @cached_property
     def tails(self) -> NDArray[np.int32]:
-        """The node where each arc starts; made once, and read-only, as many questions about a map ask for it."""
+        """The node where each arc starts; computed once, cached, and read-only."""
         tails = np.repeat(np.arange(self.num_nodes, dtype=np.int32), np.diff(self.indptr))
         tails.flags.writeable = False
         return tails
@@ -179,11 +180,11 @@ class Graph:
         return int(count), labels
 
     def connected(self, *, largest: bool = False) -> Graph:
-        """Return the graph itself where every node reaches every other one.
+        """Return the graph itself if every node reaches every other node.
 
         Args:
-            largest: what to do with a graph of several strongly connected components: keep the largest one, or raise
-                an error.
+            largest: whether to keep the largest strongly connected component if there are several; otherwise an error
+                is raised.
         """
         count, labels = self.components()
         if count == 1:

@@ -49,7 +49,7 @@ class OffTheMapError(ValueError):
 
 
 def snap(nodes: ArrayLike, places: ArrayLike, *, max_metres: float = MAX_SNAP) -> Snapped:
-    """Find the nearest node of a map for each place, by great circles.
+    """Find the nearest node of a map for each place, by great-circle distance.
 
     Args:
         nodes: `(nodes, 2)` longitude and latitude of the nodes in degrees, such as `graph.coordinates` or the `places`
@@ -61,7 +61,7 @@ def snap(nodes: ArrayLike, places: ArrayLike, *, max_metres: float = MAX_SNAP) -
         The nearest node of each place and its distance in meters.
 
     Raises:
-        OffTheMapError: where a place is farther than `max_metres` from every node, or is not in degrees.  The message
+        OffTheMapError: if a place is farther than `max_metres` from every node, or is not in degrees.  The message
             says so if longitude and latitude seem to be swapped.
 
     Examples:

@@ -145,7 +145,7 @@ def can_fuse(fused: FusedPairs, x: Tensor, columns: int, budget: int) -> bool:
 
 @functools.cache
 def _tiles() -> Any:
-    """The module that drives the loops in machine code; None where numba is not installed."""
+    """The module that drives the loops in machine code; None if numba is not installed."""
     from trimetric.kernels import machine_code  # here, because it imports numba
 
     if not machine_code.HAS_NUMBA:

@@ -152,7 +152,7 @@ class _RectifiedPairs(torch.autograd.Function):
 
 @functools.cache
 def _rectified_loops() -> Any:
-    """The module of the loops in machine code; None where numba is not installed."""
+    """The module of the loops in machine code; None if numba is not installed."""
     from trimetric.kernels import machine_code, rectified  # here, because they import numba
 
     return rectified if machine_code.HAS_NUMBA else None

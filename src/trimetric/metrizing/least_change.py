@@ -49,7 +49,7 @@ def compare_with_nearest(
         symmetric: whether the metric has to be.
 
     Returns:
-        The changes; None where there are no values, where some are negative, and without numba, which the exact
+        The changes; None if there are no values or some are negative, and without numba, which the exact
         solver needs to be fast.
 
     Examples:

@@ -153,8 +153,8 @@ def why_clamped(name: str, changes: Changes | None, *, below_floor: float) -> st
 
     Args:
         name: of what was put into the corridor.
-        changes: those of the corridor and of the nearest metric; None where they are not known.
-        below_floor: share of the values below the floor; where it is large, a larger floor does not help.
+        changes: those of the corridor and of the nearest metric; None if they are not known.
+        below_floor: share of the values below the floor: if it is large, a larger floor does not help.
     """
     advice = "train the base longer, or give a larger base" + ("" if below_floor > MANY_BELOW else " or floor")
     if changes is None:

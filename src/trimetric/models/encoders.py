@@ -124,7 +124,7 @@ class MLP(Described):
             end: the row where each pair ends.
 
         Returns:
-            The differences; None where that is not possible or does not pay.
+            The differences; None if that is not possible or does not pay.
         """
         readable = x.ndim == 2 and x.shape[1] == self.in_features and x.dtype == self.standardize.mean.dtype
         if not readable or type(self).forward is not MLP.forward or has_hooks(self, self.standardize):

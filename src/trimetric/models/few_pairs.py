@@ -100,7 +100,7 @@ class FewPairsCache:
             features: the table of known objects; None for an encoder of row numbers.
 
         Returns:
-            The function; None where the network has to be called.
+            The function; None if the network has to be called.
         """
         if torch.is_autocast_enabled("cpu") or torch.compiler.is_compiling():
             return None

@@ -179,7 +179,7 @@ class Model:
             raise
 
     def _few_rows(self, *ends: Sequence[str] | Tensor) -> list[int] | None:
-        """The rows of the names of a few pairs; None where they are not that."""
+        """The rows of the names of a few pairs; None if they are not that."""
         if self.ids is None or len(ends[0]) > AT_MOST or any(type(end) is not list for end in ends):
             return None
         try:

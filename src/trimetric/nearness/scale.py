@@ -32,7 +32,7 @@ def out_of_units(matrix: np.ndarray, exponent: int, *, symmetric: bool) -> np.nd
     """A metric multiplied by this power of two, still a metric in floating point.
 
     Raises:
-        ValueError: where a distance that was filled in is longer than the longest number.
+        ValueError: if a distance that was filled in is longer than the longest number.
     """
     if exponent == 0:
         return matrix

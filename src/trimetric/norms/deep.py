@@ -84,7 +84,7 @@ class DeepNorm(Norm):
         return self._from_layer(0, first, rest)
 
     def _fused_units(self, x: Tensor, skip: Tensor | None) -> Tensor | None:
-        """The components of vectors, or of their skips, in one step of autograd; None where it cannot be."""
+        """The components of vectors, or of their skips, in one step of autograd; None if it cannot be."""
         if x.ndim != 2 or torch.compiler.is_compiling() or fused.has_hooks(*self.hidden, *self.activations):
             return None
         weights = [hidden.raw_weight for hidden in self.hidden]

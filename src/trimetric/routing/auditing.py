@@ -1,4 +1,4 @@
-"""Auditing a matrix: how many of its triangles are broken, which are the worst, and how far a repair is."""
+"""Auditing a matrix: how many of its triangles are broken, which are the worst, and how much a repair changes."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ class BrokenTriangle:
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixAudit:
-    """What is broken in a matrix of distances; `str` gives it in words.
+    """What is broken in a matrix of distances; `str` describes it in words.
 
     Attributes:
-        objects: how many there are.
+        objects: number of objects.
         pairs: ordered pairs whose distance is known.
         missing: ordered pairs whose distance is not known.
         exact: whether every triangle inequality holds without a tolerance.
         broken_pairs: pairs with a shorter way through other objects, by more than rounding: a billionth of the largest
             distance.
         broken_triples: ordered triples that break the triangle inequality.
-        worst_excess: how much longer a distance is than the shortest path between its objects, at most.
+        worst_excess: the largest difference between a distance and the shortest path between its objects.
         worst: the triangles with the largest excess of one detour, at most one per pair.
         asymmetry: the largest difference between the two directions of a pair.
         closure_change: J = ||X - D|| / ||D|| of the shortest paths, the largest metric below.
-        nearest_change: J of the nearest metric; None where it was not computed.
+        nearest_change: J of the nearest metric; None if it was not computed.
         nearest_gap: the relative duality gap of that computation.
 
     Examples:
@@ -115,13 +115,13 @@ class MatrixAudit:
 def audit_matrix(
     matrix: ArrayLike, *, names: Sequence[str] | None = None, nearest: bool = False, max_seconds: float | None = None
 ) -> MatrixAudit:
-    """Count the broken triangles of a matrix, find the worst, and measure how far repairs are.
+    """Count the broken triangles of a matrix, find the worst, and measure how much repairs change.
 
     Args:
-        matrix: `(n, n)` distances from row to column, with zeros on the diagonal; NaN where one is not known.
+        matrix: `(n, n)` distances from row to column, with zeros on the diagonal; NaN for unknown distances.
         names: of the objects, for the report; by default their numbers.
         nearest: whether to compute the nearest metric too, which takes longer.
-        max_seconds: limits that computation.
+        max_seconds: time limit for computing the nearest metric.
 
     Returns:
         The numbers, and the worst triangles by name.

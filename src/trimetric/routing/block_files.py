@@ -103,7 +103,7 @@ class BlockFolder:
             sync(stream)
 
     def _known(self) -> set[int] | None:
-        """The blocks that an earlier process has written; None where it computed another matrix."""
+        """The blocks that an earlier process has written; None if it computed another matrix."""
         try:
             lines = (self.folder / JOURNAL).read_bytes().splitlines(keepends=True)
             entries = [json.loads(line) for line in lines if line.endswith(b"\n")]  # the last one may be cut

@@ -53,7 +53,7 @@ class CostKeys:
             costs: `(arcs,)` costs by name, the one to minimize first.
 
         Raises:
-            ValueError: where two costs are asked for and 61 bits cannot hold both.
+            ValueError: if two costs are asked for and 61 bits cannot hold both.
         """
         names = tuple(costs)
         whole = all(_in_thousandths(cost) for cost in costs.values())

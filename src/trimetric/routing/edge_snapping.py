@@ -32,7 +32,7 @@ def snap_to_edges(roads: RoadMap, places: ArrayLike, *, limit: float = MAX_SNAP)
         The positions, in the order of the places.
 
     Raises:
-        OffTheMapError: where a place is farther from every street; it names the row.
+        OffTheMapError: if a place is farther from every street; it names the row.
 
     Examples:
         >>> from trimetric.graphs import Graph

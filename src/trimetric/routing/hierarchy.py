@@ -89,7 +89,7 @@ class TripHierarchy:
             keys: `(arcs,)` a key for each arc, of int64 or float64.
 
         Raises:
-            ValueError: where the graph has no small cuts.
+            ValueError: if the graph has no small cuts.
         """
         kernels = _kernels()
         rank = np.empty(graph.num_nodes, np.int32)
@@ -151,7 +151,7 @@ class TripHierarchy:
 
         Returns:
             The key, the node through which the source is left, and the arcs of the graph from there to the node through
-            which the target is entered; None where there is no path.
+            which the target is entered; None if there is no path.
         """
         kernels = _kernels()
         start, end = self._by_rank(source), self._by_rank(target)

@@ -38,7 +38,7 @@ class WrittenMatrix:
         form: its format.
         shape: rows and columns.
         costs: what it holds.
-        resumed: the rows that were there from an interrupted run.
+        resumed: the number of rows that were reused from an interrupted run.
 
     Examples:
         >>> written = WrittenMatrix(file=Path("m.npy"), form="npy", shape=(9, 9), costs=("duration",), resumed=0)
@@ -70,21 +70,21 @@ def write_matrix_file(
 ) -> WrittenMatrix:
     """Compute a travel matrix block by block and write it to a file.
 
-    Memory holds a few blocks of 32 MiB, whatever the size of the matrix.  Blocks are kept in a folder beside the file
-    (its name and `.parts`) until the file is complete.  The same call after a crash, `kill -9` included, resumes there
-    and writes the same bytes.
+    Memory holds a few blocks of 32 MiB, whatever the size of the matrix.  Blocks are stored in a folder next to the
+    file (its name and `.parts`) until the file is complete.  After a crash, even `kill -9`, the same call resumes from
+    these blocks and writes the same bytes.
 
     Args:
-        file: its suffix tells the format: `.npy`, `.npz`, `.csv`, `.tsv`, `.parquet`, `.json`, `.atsp`, `.vrp`.
+        file: its suffix determines the format: `.npy`, `.npz`, `.csv`, `.tsv`, `.parquet`, `.json`, `.atsp`, `.vrp`.
         roads: the map.
         sources: places of the rows.
         targets: places of the columns; by default the sources.
-        weight: "time" for the fastest routes, "length" for the shortest; by default "time" where the map has it.
-        annotations: the costs to write, "duration" and "distance" of the same route; by default what is minimized.
+        weight: "time" for the fastest routes, "length" for the shortest; by default "time" if the map has travel times.
+        annotations: the costs to write, "duration" and "distance" of the same route; by default the minimized one.
         integers: whether to round seconds and meters *up* to whole numbers, which keeps the triangle inequality of the
             cost that is minimized.
         form: the format of a `.json` file: "osrm" (default), "vroom" or "ortools".
-        model: a model of the map that estimates the cost instead; places are then those of the nearest nodes.
+        model: a model of the map that estimates the cost instead; places are then moved to the nearest nodes.
         jobs: how many threads; by default one per core.
         client: of a Dask cluster (`distributed.Client`), whose workers compute instead.
         progress: "auto" shows a progress bar.
@@ -146,7 +146,7 @@ def round_up(costs: NDArray[np.float64]) -> NDArray[np.int64]:
         costs: finite numbers.
 
     Raises:
-        ValueError: where a cost is infinite.
+        ValueError: if a cost is infinite.
 
     Examples:
         >>> round_up(np.array([0.0, 1.001, 3.0]))

@@ -1,4 +1,4 @@
-"""Travel matrices: costs of the best routes from each of some places to each of others."""
+"""Travel matrices: costs of the best routes from every source to every target."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class TravelMatrix:
     Attributes:
         sources: the places where routes start.
         targets: the places where they end.
-        costs: `(sources, targets)` "duration" in seconds and "distance" in meters, as far as asked for, of the same
-            route; infinite where there is none.
+        costs: `(sources, targets)` "duration" in seconds and "distance" in meters, as far as requested, of the same
+            route; infinite if there is no route.
 
     Examples:
         >>> from trimetric.graphs import Graph
@@ -76,15 +76,15 @@ def travel_matrix(
 
     Routes minimize `weight`.  Their costs by that weight keep the triangle inequality.  The *other* cost of the same
     routes need not: the fastest way from a to c may be longer than the fastest ways from a to b and from b to c
-    together.  `trimetric.nearness.nearest_metric` makes a matrix of it that does.
+    together.  `trimetric.nearness.nearest_metric` repairs such a matrix.
 
     Turn restrictions are ignored: every turn at a crossing is allowed and takes no time.
 
     Args:
         roads: the map.
         sources: positions on the map, or `(s, 2)` longitude and latitude, which are snapped to the nearest street.
-        targets: likewise; by default the sources.
-        weight: "time" for the fastest routes, "length" for the shortest; by default "time" where the map has it.
+        targets: as `sources`, which are the default.
+        weight: "time" for the fastest routes, "length" for the shortest; by default "time" if the map has travel times.
         annotations: the costs to return, "duration" (seconds) and "distance" (meters); by default all that the map has.
         limit: how far a place may be from its street, in meters.
         jobs: how many threads, or workers of a cluster; see `trimetric.graphs.paths.parallel`.

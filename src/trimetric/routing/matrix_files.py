@@ -78,7 +78,7 @@ def check_format(file: Path, form: Format | None, *, costs: int, square: bool, w
         whole: whether the numbers are whole.
 
     Raises:
-        InputError: where the format cannot hold the matrix.
+        InputError: if the format cannot hold the matrix.
 
     Examples:
         >>> check_format(Path("matrix.parquet"), None, costs=2, square=False, whole=False)

@@ -61,7 +61,7 @@ class ModelJob:
             annotations: must be the cost of that weight alone.
 
         Raises:
-            ValueError: where the model is of another map or weight, or another cost is asked for.
+            ValueError: if the model is of another map or weight, or another cost is asked for.
         """
         import torch
 

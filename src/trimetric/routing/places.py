@@ -66,7 +66,7 @@ def read_places(file: Path | str, roads: RoadMap, *, id_column: str = "id", limi
         The places, in the order of the file.
 
     Raises:
-        InputError: where the file cannot be read, an id repeats, or a place is not on the map; it names the line.
+        InputError: if the file cannot be read, an id repeats, or a place is not on the map; it names the line.
 
     Examples:
         >>> import tempfile

@@ -101,7 +101,7 @@ class RoadMap:
             ids: names of nodes, as text.
 
         Raises:
-            ValueError: where the map has no such node; the message names the row.
+            ValueError: if the map has no such node; the message names the row.
         """
         found = np.array([self._number.get(str(name), -1) for name in ids], np.int64)
         if (found < 0).any():
@@ -181,7 +181,7 @@ def read_roads(
         The largest strongly connected part of the map, so that every place reaches every other.
 
     Raises:
-        InputError: where the file cannot be read.
+        InputError: if the file cannot be read.
 
     Examples:
         >>> import tempfile

@@ -63,7 +63,7 @@ def route(
         limit: how far a place may be from its street, in meters.
 
     Returns:
-        The route; None where there is none.
+        The route; None if there is none.
 
     Examples:
         >>> from trimetric.graphs import Graph

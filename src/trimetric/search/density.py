@@ -56,16 +56,16 @@ def density_clusters(
     """Find clusters of points that lie densely: DBSCAN with distances that may be asymmetric, exact.
 
     A point is a core point if at least `min_points` points, itself included, are within the radius.  Core points in
-    range of each other are in one cluster.  Another point in range of a core point is in the cluster of the nearest
-    such point (of equal ones the one with the smallest id); the rest is noise.
+    range of each other are in one cluster.  Any other point in range of a core point belongs to the cluster of the
+    nearest core point (among equal distances, the one with the smallest id).  The remaining points are noise.
 
     Args:
         index: of the points.
         radius: the largest distance that is in range.
-        min_points: of a core point.
+        min_points: the number of points in range that makes a core point.
         direction: "from" means that y is in range of x if d(x, y) is at most the radius, "to" if d(y, x) is.
         connection: "weak" joins core points if one is in range of the other, "strong" only if each can be reached
-            from the other by steps in range.  The same for symmetric distances.
+            from the other by steps in range.  For symmetric distances both are the same.
 
     Returns:
         The cluster of each point.

@@ -71,7 +71,7 @@ def load_index(file: Path, *, verify: bool) -> tuple[Subject, Store, list[str] |
         verify: whether to compare its checksum.
 
     Raises:
-        CheckpointError: where the file is damaged or not an index.
+        CheckpointError: if the file is damaged or not an index.
     """
     tensors, state = read_file(file, form=FORMAT, noun="index", verify=verify)
     missing = [name for name in TENSORS if name not in tensors]

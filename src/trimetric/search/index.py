@@ -33,8 +33,9 @@ class Index:
 
     For a pivot p, $d(q, x) \ge d(q, p) - d(x, p)$ and $d(q, x) \ge d(p, x) - d(p, q)$.  Points are grouped into leaves
     by their distances to and from a few pivots; the bounds exclude most leaves, and the distances to the points of
-    the others are computed block by block.  What may be in the answer is computed once more by the definition, in
-    float64, and rounded: these are the distances that are returned.  Of equal distances the smaller id comes first.
+    the others are computed block by block.  The distances of all candidates are computed once more by the definition,
+    in float64, and rounded: these are the distances that are returned.  Among equal distances the smaller id comes
+    first.
 
     Args:
         distance: a norm, distance, `Siamese` or `Model` that promises the triangle inequality, or a function of two
@@ -42,13 +43,13 @@ class Index:
         points: `(n, dim)`; for a `Siamese` n objects along the first axis; for a `Model` names of its objects, by
             default all of them.  Float32 or float64.
         pivots: number of pivots; fewer are used if there are fewer different points.
-        leaf_size: the most points of a leaf.
-        check: "promise" trusts the axioms of a distance and audits functions; "audit" measures the triangle inequality
-            on 300 points in any case, and accepts a distance that does not promise it if no triple breaks it.
+        leaf_size: the largest number of points in a leaf.
+        check: "promise" trusts the axioms of a distance and audits functions; "audit" always measures the triangle
+            inequality on 300 points, and accepts a distance that does not promise it if no triple breaks it.
         seed: of the choice of pivots and of points for the audit.
 
     Raises:
-        ValueError: if the triangle inequality is not promised and not found either; the message names the points.
+        ValueError: if the triangle inequality is neither promised nor holds in the audit; the message names the points.
 
     Examples:
         >>> import torch, trimetric as tm
@@ -134,9 +135,10 @@ class Index:
             queries: `(n, dim)`; objects for a `Siamese`; objects or names for a `Model`.
             k: the number of neighbors; all points if there are fewer.
             direction: "from" takes the distances from a query to the points, "to" those from the points to the query.
-            slack: how much farther than the right ones the neighbors may be, as a part: 0.1 for at most 10%.  Fewer
-                distances are computed then.  The default is exact.
-            most_leaves: the most leaves to visit for each query, without any promise; `leaves_for_recall` finds it.
+            slack: how much farther than the true neighbors the returned ones may be, as a fraction: 0.1 for at most
+                10%.  Fewer distances are computed then.  The default is exact.
+            most_leaves: the largest number of leaves to visit for each query, without any guarantee;
+                `leaves_for_recall` finds a suitable number.
 
         Returns:
             The ids and distances `(n, min(k, points))`.
@@ -261,7 +263,7 @@ class Index:
             The index, ready for use.
 
         Raises:
-            CheckpointError: where the file is damaged or not an index.
+            CheckpointError: if the file is damaged or not an index.
 
         Examples:
             >>> import tempfile, torch, trimetric as tm

@@ -22,11 +22,11 @@ class Centers:
 
     Attributes:
         centers: the rows of the points that are centers.
-        labels: for each point the number of its center, that is a place in `centers`.
-        distances: of each point and its center, in the direction that was asked for.
-        radius: the largest of them.
-        cost: their sum.
-        bound: no other choice of as many centers has a smaller radius than this; 0 if nothing is known.
+        labels: for each point the number of its center, as an index into `centers`.
+        distances: between each point and its center, in the requested direction.
+        radius: the largest of these distances.
+        cost: the sum of these distances.
+        bound: no choice of the same number of centers has a smaller radius than this; 0 if nothing is known.
         computed: distances that were computed.
         skipped: distances that the triangle inequality made unnecessary.
 
@@ -62,9 +62,9 @@ def k_center(
     k centers and the farthest point are k + 1 points that are pairwise at least `radius` apart; two of them share
     a center of the best choice, hence one is at least `radius / 2` away from it.
 
-    **For a quasimetric** the same argument goes from one of the two to the shared center and from there to the other,
-    one way of which is not measured: the factor is $1 + a$ if $d(x, y) \le a\,d(y, x)$ for all points.  As $a$ is not
-    known, `bound` is 0.
+    **For a quasimetric** the same argument uses the distance from one of the two points to the shared center and from
+    there to the other, and one of these directions is not measured.  The factor is $1 + a$ if $d(x, y) \le a\,d(y, x)$
+    for all points.  Since $a$ is not known, `bound` is 0.
 
     Args:
         distance: as for `Index`.
@@ -75,7 +75,7 @@ def k_center(
         check: as for `Index`.
 
     Returns:
-        The centers, the center of each point, and how good any choice could be.
+        The centers, the center of each point, and a bound for every choice of centers.
 
     Examples:
         >>> import torch, trimetric as tm

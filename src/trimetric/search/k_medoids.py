@@ -28,18 +28,20 @@ def k_medoids(
     seed: int = 0,
     check: Check = "promise",
 ) -> Centers:
-    r"""Choose k points as centers: by turns, points go to their nearest center and centers to the best of their points.
+    r"""Choose k points as centers, such that points are near their centers on average.
 
-    Starts from `k_center`, and ends when no center moves: a local optimum, as k-means finds.  The best center of a
-    group is exact, without all distances of the group: with $S(i) = \sum_x d(i, x)$ and $T(i) = \sum_x d(x, i)$ of one
-    point i of a group of m, every other point j has $S(j) \ge S(i) - m\,d(i, j)$ and $S(j) \ge m\,d(j, i) - T(i)$.
+    The function alternates two steps: each point is assigned to its nearest center, and each center moves to the best
+    point of its group.  It starts from `k_center` and ends when no center moves: a local optimum, as in k-means.  The
+    best center of a group is exact, without all distances of the group: with $S(i) = \sum_x d(i, x)$ and
+    $T(i) = \sum_x d(x, i)$ of one point i of a group of m, every other point j has $S(j) \ge S(i) - m\,d(i, j)$ and
+    $S(j) \ge m\,d(j, i) - T(i)$.
 
     Args:
         distance: as for `Index`.
         points: as for `Index`, but not by name.
         k: the number of centers.
         direction: "from" measures from the center to the points, "to" from the points to the center.
-        rounds: the most turns.
+        rounds: the largest number of alternations.
         seed: of the order in which points are tried as centers.
         check: as for `Index`.
 

@@ -1,4 +1,4 @@
-"""Distances that are plain ones of other vectors, for approximate indexes of other libraries."""
+"""Distances that equal a plain distance between other vectors, for approximate indexes of other libraries."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PlainMetric = Literal["l2", "max"]
 def plain_vectors(distance: Norm | Distance, points: Tensor) -> tuple[Tensor, PlainMetric]:
     """Map points to vectors between which a distance is the Euclidean one, or the largest difference.
 
-    FAISS, hnswlib and usearch search such vectors approximately, and faster than an exact index where bounds exclude
-    little.  That works for `Euclidean` and `Mahalanobis` ("l2"), for the undirected `LandmarkBound` without mixtures
-    and with `pool="max"` ("max"), and for a `Calibrated` one of these.  No other head is a plain distance of
-    such vectors: maxima and means of several norms, asymmetric ones above all, are not.
+    FAISS, hnswlib and usearch search such vectors approximately, and faster than an exact index if bounds exclude
+    little.  This works for `Euclidean` and `Mahalanobis` ("l2"), for the undirected `LandmarkBound` without mixtures
+    and with `pool="max"` ("max"), and for a `Calibrated` of one of these.  No other head is a plain distance between
+    such vectors; in particular, maxima and means of several norms, and asymmetric distances, are not.
 
     Args:
         distance: one of these.

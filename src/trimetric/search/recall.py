@@ -1,4 +1,4 @@
-"""How many leaves to visit for a share of the right neighbors."""
+"""How many leaves to visit for a given share of the true neighbors."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from trimetric.search.index import Index
 def leaves_for_recall(
     index: Index, recall: float, *, k: int = 10, direction: Direction = "from", sample: int = 200, seed: int = 0
 ) -> int:
-    """Find the least `most_leaves` with which enough of the right neighbors are found, on a sample of the points.
+    """Find the smallest `most_leaves` with which enough of the true neighbors are found, on a sample of the points.
 
-    The recall is measured on points of the index as queries.  For other queries it is an estimate, not a promise;
-    `slack` of `Index.nearest` has a promise.
+    The recall is measured with points of the index as queries.  For other queries it is an estimate, not a guarantee;
+    `slack` of `Index.nearest` has a guarantee.
 
     Args:
         index: to be searched.
-        recall: the share of the right neighbors to find, above 0 and at most 1.
+        recall: the share of the true neighbors to find, above 0 and at most 1.
         k: the number of neighbors.
         direction: as for `Index.nearest`.
         sample: the number of queries.
         seed: of the choice of queries.
 
     Returns:
-        The number to give to `Index.nearest(..., most_leaves=...)`.
+        The number to pass to `Index.nearest(..., most_leaves=...)`.
 
     Examples:
         >>> import torch, trimetric as tm

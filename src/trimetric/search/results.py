@@ -17,7 +17,7 @@ class Work:
     """How many distances a search has computed.
 
     Attributes:
-        computed: distances that were computed, those to and from pivots and those of verification included.
+        computed: distances that were computed, including those to and from pivots and those of the verification.
         visited: pairs of a query and a point whose distance was computed.
         skipped: pairs of a query and a point that a bound excluded.
     """

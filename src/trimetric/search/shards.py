@@ -30,8 +30,8 @@ KEPT = 4  # index files that a process keeps open
 class Shards:
     """A folder of index files, searched as one index: the answers are the same.
 
-    With a Dask client every file is searched by some worker, which must be able to read the folder.  The files of a
-    worker that dies are searched by another.
+    With a Dask client, the workers search the files; they must be able to read the folder.  If a worker dies, another
+    worker searches its files.
 
     Args:
         folder: where the files are.

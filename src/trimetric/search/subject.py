@@ -67,7 +67,7 @@ class Subject:
         return checks.matrix(name, points)
 
     def keys(self, objects: Tensor) -> Tensor | None:
-        """A number for each object by which it is known again; None where objects are points."""
+        """A number for each object by which it is known again; None if objects are points."""
         if not self.encodes:
             return None
         return row_keys(objects.flatten(1) if objects.ndim > 1 else objects.unsqueeze(1))

@@ -64,7 +64,7 @@ def restore_run(run: TrainingRun, path: Path) -> None:
         path: the checkpoint.
 
     Raises:
-        CheckpointError: where it belongs to another run, lacks something, or has it in another shape.
+        CheckpointError: if it belongs to another run, lacks something, or has it in another shape.
     """
     tensors, state = read_checkpoint(path)
     try:

@@ -95,7 +95,7 @@ class Epoch:
     Args:
         epoch: its number, from 0.
         loss: the mean training loss.
-        validation_mse: the mean squared error on the validation pairs; None where it was not measured.
+        validation_mse: the mean squared error on the validation pairs; None if it was not measured.
         learning_rate: at its last step.
         seconds: the time that its steps took.
         watched: the mean squared errors on the pairs to `watch`, and the numbers of the probe, by name.

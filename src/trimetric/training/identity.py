@@ -71,7 +71,7 @@ def check_tensors(
             needs them.
 
     Raises:
-        ValueError: where one is missing, or has another shape or dtype.
+        ValueError: if one is missing, or has another shape or dtype.
     """
     expected = {
         **{f"parameter.{name}": value for name, value in parameters.items()},
@@ -106,7 +106,7 @@ def history_of(record: Any) -> History:
         The history.
 
     Raises:
-        ValueError: where it is not a history; also a TypeError or a KeyError.
+        ValueError: if it is not a history; also a TypeError or a KeyError.
     """
     epochs = [Epoch(**epoch) for epoch in record["epochs"]]
     for number, epoch in enumerate(epochs):

@@ -74,7 +74,7 @@ class PairData:
             raise ValueError(f"{of_targets}: expected {count}, one for each of {of_pairs}, got {len(self.targets)}")
 
     weights: Tensor | None = None
-    """how much each pair counts in the loss; None where all count the same"""
+    """how much each pair counts in the loss; None if all count the same"""
 
     def __len__(self) -> int:
         return len(self.targets)

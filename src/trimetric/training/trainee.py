@@ -61,7 +61,7 @@ class Trainee(ABC):
 
     @contextmanager
     def with_parameters(self, values: dict[str, Tensor]) -> Iterator[None]:
-        """Replace the values of the parameters inside of a `with` block."""
+        """Replace the values of the parameters inside a `with` block."""
         own = {name: parameter.data for name, parameter in self.parameters.items()}
         for name, value in values.items():
             self.parameters[name].data = value

@@ -27,7 +27,7 @@ class ArrayCache:
         self.folder = Path(folder)
 
     def read(self, key: str) -> dict[str, NDArray[np.generic]] | None:
-        """Read the arrays of a key; None where there are none.
+        """Read the arrays of a key; None if there are none.
 
         Args:
             key: what `content_key` made.

@@ -14,7 +14,7 @@ from trimetric.graphs.graph import Graph
 def from_networkx(graph: Any, *, weight: str = "weight", largest: bool = False) -> Graph:
     """Convert a NetworkX graph of any class; of parallel edges the lightest is kept.
 
-    Where all nodes have the attributes `x` and `y`, as OSMnx sets them, these become the coordinates.
+    If all nodes have the attributes `x` and `y`, as set by OSMnx, these become the coordinates.
 
     Args:
         graph: the NetworkX graph; an undirected one stays undirected.
@@ -59,7 +59,7 @@ def to_networkx(graph: Graph) -> Any:
         graph: the graph to convert.
 
     Returns:
-        A `networkx.DiGraph` where the graph is directed, otherwise a `networkx.Graph`.
+        A `networkx.DiGraph` if the graph is directed, otherwise a `networkx.Graph`.
 
     Examples:
         >>> graph = Graph.from_arcs(3, [0, 1, 2], [1, 2, 0], [1.0, 2.0, 4.0], directed=True)

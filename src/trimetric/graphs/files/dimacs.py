@@ -29,9 +29,9 @@ BYTES_PER_NODE, BYTES_PER_LINE = 64, 24  # of the arrays that they become
 def read_dimacs(file: Path | str, *, symmetrize: bool = False, largest: bool = False) -> Graph:
     """Read a directed graph from a DIMACS `.gr` or `.gr.gz` file.
 
-    It has a line `p sp NODES ARCS`, then lines `a FROM TO WEIGHT` with nodes counted from 1.  The names of the nodes
-    are their numbers in the file.  If there is a `.co` file of the same name beside it (lines
-    `v NODE LONGITUDE LATITUDE`, in millionths of a degree), the nodes have coordinates.
+    The file has a line `p sp NODES ARCS`, then lines `a FROM TO WEIGHT` with nodes counted from 1.  The names of the
+    nodes are their numbers in the file.  If the same folder has a `.co` file of the same name (lines
+    `v NODE LONGITUDE LATITUDE`, in millionths of a degree), the nodes get coordinates.
 
     Args:
         file: the `.gr` file.
@@ -40,7 +40,7 @@ def read_dimacs(file: Path | str, *, symmetrize: bool = False, largest: bool = F
             components is an error.
 
     Raises:
-        InputError: where the file cannot be read, with the line that is wrong.
+        InputError: if the file cannot be read, with the line that is wrong.
 
     Examples:
         >>> import tempfile

@@ -38,7 +38,7 @@ def read_edge_list(
         hint: text to add to an error about a missing column.
 
     Raises:
-        InputError: where the file cannot be read, with the line that is wrong.
+        InputError: if the file cannot be read, with the line that is wrong.
 
     Examples:
         >>> import tempfile

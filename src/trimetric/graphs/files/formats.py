@@ -60,7 +60,7 @@ def find_format(file: Path) -> GraphFormat:
         file: need not exist.
 
     Raises:
-        InputError: where no format has such a suffix; the message lists those that there are.
+        InputError: if no format has such a suffix; the message lists those that there are.
 
     Examples:
         >>> find_format(Path("Porto.OSM.pbf")).name

@@ -41,14 +41,15 @@ def read_osm(
 
     Args:
         file: an extract; ways at its border are cut where their nodes are missing.
-        weight: "length" for meters along the ground, "time" for seconds at 85 % of the speed limit (by the kind of road
-            where there is none).  Both are rounded to thousandths, and are at least one thousandth.
+        weight: "length" for meters along the ground, "time" for seconds at 85 % of the speed limit (or at a speed
+            typical for the kind of road, if there is no limit).  Both are rounded to thousandths, and are at least one
+            thousandth.
         symmetrize: whether every street goes both ways, as in the paper's graph `to`.
         largest: whether to keep only the largest strongly connected component; without it, a graph of several
             components is an error.
 
     Raises:
-        InputError: where the file cannot be read or has no roads.
+        InputError: if the file cannot be read or has no roads.
     """
     checks.one_of("weight", weight, ("length", "time"))
     arcs = _read_arcs(Path(file))

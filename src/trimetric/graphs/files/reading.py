@@ -23,18 +23,18 @@ def read_graph(
     A table of edges is a CSV, TSV, Parquet or NPZ file with the columns from, to and weight.
 
     Args:
-        file: the end of its name tells its format; `trimetric.graphs.files.formats` lists them.  `read_osm`,
+        file: the suffix determines the format; `trimetric.graphs.files.formats` lists the formats.  `read_osm`,
             `read_dimacs` and `read_edge_list` have further options.
         weight: for OpenStreetMap: meters ("length") or seconds ("time").
         symmetrize: whether every arc can be traversed in both directions.
         largest: whether to keep only the largest strongly connected component; without it, a graph of several
-            components is an error.  A map is always reduced to its largest component, as its border cuts streets.
+            components is an error.  A map is always reduced to its largest component, because its border cuts streets.
 
     Returns:
         A strongly connected graph.
 
     Raises:
-        InputError: where the file cannot be read, with the line that is wrong.
+        InputError: if the file cannot be read, with the line that is wrong.
 
     Examples:
         >>> import tempfile

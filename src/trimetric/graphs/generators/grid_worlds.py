@@ -20,8 +20,8 @@ def taxi(*, seed: int, side: int = SIDE) -> Graph:
     are in the same cell, the passenger gets in or out.  The weight of each edge is drawn from {.01, .02, ..., 1.00}.
 
     To move the passenger, the taxi must first drive to the passenger, and afterwards it drives on alone.  So between
-    states whose passenger waits in different cells p and q, the distance is a toll of the first state (to p), a
-    distance between p and q, and a toll of the last state (from q).
+    states whose passenger waits in different cells p and q, the distance is the sum of a toll of the first state
+    (to p), a distance between p and q, and a toll of the last state (from q).
 
     Args:
         seed: for the weights.
@@ -46,9 +46,9 @@ def push(*, seed: int, side: int = SIDE) -> Graph:
     """Make the states of an agent that pushes a box on a grid (the paper's `push`).
 
     By default it has 390,000 nodes and 1,497,600 arcs.  With `c = side^2` cells, the state is `agent * (c - 1) + box`,
-    where the box is counted among the `c - 1` cells without the agent.  The agent moves to a neighboring cell and
-    pushes a box there one cell further; where that is a wall, they swap places.  The weight of each arc is drawn from
-    {.01, .02, ..., 1.00}.
+    where the box is numbered among the `c - 1` cells without the agent.  The agent moves to a neighboring cell and
+    pushes a box there one cell further; if a wall blocks the box, they swap places.  The weight of each arc is drawn
+    from {.01, .02, ..., 1.00}.
 
     Args:
         seed: for the weights.

@@ -47,8 +47,8 @@ def torus3d_directed(*, seed: int, side: int = SIDE) -> Graph:
 def torus3d_pruned(*, seed: int, side: int = SIDE) -> Graph:
     """Make the cube of `torus3d` where each node keeps three of its six outgoing arcs at random (the paper's `3dr`).
 
-    The result is the largest strongly connected component of that: by default about 122,600 nodes and 367,700 arcs,
-    depending on the seed.
+    The result is the largest strongly connected component of this graph: by default about 122,600 nodes and 367,700
+    arcs, depending on the seed.
 
     Args:
         seed: for the weights and for the arcs that are kept.

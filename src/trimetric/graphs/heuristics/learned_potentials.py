@@ -29,8 +29,8 @@ ENCODED_AT_ONCE = 1 << 14
 def select_potentials(landmarks: Landmarks, sample: PairSample, count: int) -> NDArray[np.float64]:
     """Select the potentials of landmarks (distances to or from them) that bound the sample's pairs best.
 
-    They are chosen greedily: each is the one that raises the mean of bound / distance most.  Bounds of landmarks are
-    admissible, so these are, too.
+    They are chosen greedily: each step adds the potential that raises the mean of bound / distance most.  Bounds of
+    landmarks are admissible, so the selected potentials are admissible too.
 
     Args:
         landmarks: their distances.
@@ -77,12 +77,12 @@ def learn_heuristic(
     """Learn a heuristic of `count` numbers per node that bounds distances better than `count` numbers of landmarks.
 
     It starts with `select_potentials`.  A network that reads the distances to and from *all* landmarks then learns to
-    correct them, so that bounds approach the distances while no arc becomes too steep.  `PotentialHeuristic.closed`
-    repairs the rest: the result is admissible and consistent whatever was learned.
+    correct these potentials, so that the bounds approach the distances while no arc becomes too steep.
+    `PotentialHeuristic.closed` repairs what remains: the result is admissible and consistent whatever was learned.
 
     Args:
         graph: a strongly connected graph.
-        landmarks: more of them than `count`; they are not needed afterwards.
+        landmarks: more than `count` landmarks; they are not needed afterwards.
         sample: pairs with distances.
         count: number of potentials.
         steps: training steps; 0 for the selection alone.

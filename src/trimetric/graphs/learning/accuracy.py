@@ -19,7 +19,7 @@ class Accuracy:
     Attributes:
         mse: mean squared error with the distances scaled to mean 50.
         mean_relative_error: mean of |predicted - true| / true, over true distances above 0.
-        over_estimated: fraction of the pairs that are predicted farther apart than they are.
+        over_estimated: fraction of the pairs whose predicted distance is longer than the true one.
 
     Examples:
         >>> Accuracy.of(np.array([1.0, 3.0]), np.array([1.0, 4.0]))

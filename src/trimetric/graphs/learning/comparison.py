@@ -37,9 +37,9 @@ class Candidate:
     Attributes:
         name: what it is.
         accuracy: its accuracy on the test pairs.
-        microseconds: time per query, with many at a time.
+        microseconds: time per query, for large batches.
         bytes_per_node: memory that it needs for each node.
-        preparation: seconds until it can answer; None where that was not measured.
+        preparation: seconds until it can answer the first query; None if that was not measured.
     """
 
     name: str

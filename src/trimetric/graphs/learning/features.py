@@ -24,11 +24,11 @@ def landmark_features(
     normalize: Literal["feature", "all"] = "feature",
     seed: int = 0,
 ) -> NDArray[np.float32]:
-    """Compute the paper's features: 32 landmarks make 128 per node, or 160 where the graph is directed.
+    """Compute the paper's features: with 32 landmarks, 128 per node, or 160 if the graph is directed.
 
-    They are the distances to (and from, where they differ) the landmarks, scaled to mean 0 and standard deviation 1,
-    plus noise from N(0, .2) that is drawn once for each node; and normally distributed features that carry no
-    information.
+    They are the distances to (and from, if they differ) the landmarks, scaled to mean 0 and standard deviation 1,
+    plus noise from N(0, .2) that is drawn once for each node; and additional normally distributed features that carry
+    no information.
 
     Args:
         landmarks: their distances.

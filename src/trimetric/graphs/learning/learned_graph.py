@@ -1,4 +1,4 @@
-"""What learning the distances of a graph returns."""
+"""The result of learning the distances of a graph."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class LearnedGraph:
             `model.notes` has the settings and the comparison.
         history: the epochs of the training; none where no network was trained.
         sample: the pairs of nodes; its test pairs were never trained on.
-        landmarks: the nodes whose distances the encoder has read, or that the model is compared with.
-        candidates: the model beside the bounds of landmarks and the exact engine, on the test pairs.
-        verdict: whether the model is worth having.
+        landmarks: the nodes whose distances the encoder reads, or with which the model is compared.
+        candidates: the model, the bounds of landmarks and the exact engine, compared on the test pairs.
+        verdict: whether the model is worth using.
         audit: whether the model keeps its promises, measured on up to 300 nodes.
         errors: errors of the model on the test pairs, by distance.
-        promise: what is certain beyond the triangle inequality, in words; empty for nothing.
+        promise: guarantees in addition to the triangle inequality, in words; may be empty.
 
     Examples:
         >>> from trimetric.graphs import learn_graph, torus3d

@@ -137,7 +137,7 @@ class Built:
         network: the distance.
         points: what it reads for each node.
         kept: how it came about.
-        bound: the potentials of the chosen landmarks; None where none were chosen.
+        bound: the potentials of the chosen landmarks; None if none were chosen.
         promise: what is certain, in words.
         count: numbers per node.
     """

@@ -58,23 +58,23 @@ def learn_graph(
     r"""Learn the distances of a graph of any size, and compare the model with landmarks and exact answers.
 
     By default the model is a **map model**: `dim` numbers per node, and the distance is their largest difference,
-    $\max_k |g_k(y) - g_k(x)|$ (where the graph is directed, $\max_k (g_k(y) - g_k(x))^+$), a quasimetric for any
-    numbers.  They start as the potentials of landmarks, chosen for trips across all scales, and are trained on more of
-    these; on validation pairs, random ones and short ones, the result is no worse than the landmarks, or it is the
-    landmarks.
+    $\max_k |g_k(y) - g_k(x)|$ (for a directed graph, $\max_k (g_k(y) - g_k(x))^+$), a quasimetric for any
+    numbers.  The numbers start as the potentials of landmarks, chosen for trips of all scales, and are trained on more
+    such trips.  The trained numbers are kept only if they are no worse than the landmarks on validation pairs, both
+    random and short ones; otherwise the model consists of the landmarks' potentials.
 
-    With a `head`, or an option that only a network has (`widths`, `concave_units`, `batch_size`, `weight_decay`,
-    `schedule`, `loss`, `gamma`, `patience`, `device`; the head is then "wide"), an encoder of the nodes' distances
-    to landmarks and of their coordinates is trained instead.
+    With a `head`, or an option that applies only to a network (`widths`, `concave_units`, `batch_size`,
+    `weight_decay`, `schedule`, `loss`, `gamma`, `patience`, `device`; the head is then "wide"), an encoder of the
+    nodes' distances to landmarks and of their coordinates is trained instead.
 
     Args:
         graph: strongly connected, with at least 4 nodes.
-        guarantee: "metric", the default: the least error.  "lower": never farther than the true distance, which is
-            exact on every arc, and a consistent heuristic for A*.  "upper": never shorter than the true distance.
-        queries: `(queries, 2)` nodes, from and to, of trips like those that the model is for: it is trained on trips
-            of such lengths, though never on these, and its error on them is reported.
-        precision: of the numbers of a map model: "float32", "int16" or "int8".  Where 8 bits are too coarse, half as
-            many numbers of 16 bits take their place.
+        guarantee: "metric", the default: the least error.  "lower": never longer than the true distance, checked
+            exactly on every arc, and a consistent heuristic for A*.  "upper": never shorter than the true distance.
+        queries: `(queries, 2)` nodes, from and to, of trips like those that the model is used for.  It is trained on
+            other trips of similar lengths, never on these, and its error on these is reported.
+        precision: of the numbers of a map model: "float32", "int16" or "int8".  If 8 bits are too coarse, half as
+            many numbers of 16 bits are used instead.
         bytes_per_node: memory for the numbers of a node, instead of `dim`.
         trees: shortest-path trees to train a map model on; by default as many as a minute of one core allows.
         head: the distance between points, see `trimetric.models.HEADS`; None for a map model.
@@ -82,10 +82,11 @@ def learn_graph(
         dim: dimensions of the points, 64 by default.
         widths: hidden layers of the encoder, (128, 128) by default.
         concave_units: learned concave units per component of the head, 5 by default; 0 for none.
-        sample: pairs of nodes to sample; by default 40,000, for a network 150,000, or 1,000,000 of a road network, at
-            most all.  A tenth of them (10,000 of 40,000 or more) is held out for testing, and as many for validation.
-        landmarks: nodes far from each other to compare with, and whose distances a network reads; by default as many
-            as take the memory of a point per node.
+        sample: number of pairs of nodes to sample; by default 40,000, for a network 150,000 (1,000,000 if the graph is
+            a road network), but at most all pairs.  A tenth of them (10,000 of 40,000 or more) is held out for testing,
+            and the same number for validation.
+        landmarks: number of nodes far from each other to compare with, whose distances a network reads; by default
+            their distances take as much memory per node as a point.
         epochs: passes over the trips (3 by default) or, for a network, the pairs (10).
         batch_size: pairs per step, 512 by default.
         learning_rate: the first step, relative to the mean distance (0.05 by default); for a network, of Adam (0.003).
@@ -97,7 +98,7 @@ def learn_graph(
         seed: of the sample, the landmarks, the weights and the order of the pairs.
         device: where to train a network.
         unit: of the distances, such as "metres"; kept in the notes of the model.
-        cache: a folder in which shortest paths are kept for the next run; None keeps none.
+        cache: a folder in which shortest paths are stored for later runs; None for no cache.
         checkpoint: a file for the state of the training; if it exists, the training resumes from it: a network after
             the last epoch, a map model after the last of its stages.  Remove it once the model is saved.
         progress: "silent" shows no progress bars.

@@ -1,4 +1,4 @@
-"""Whether a model of a graph is worth having, compared with landmark bounds and a table of exact distances."""
+"""Whether a model of a graph is worth using, compared with landmark bounds and a table of exact distances."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class ExactTable:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A model of a graph beside its alternatives.
+    """A model of a graph compared with its alternatives.
 
     Attributes:
-        best_bound: the most accurate of the others, by its name.
-        error_ratio: mean squared error of the model over that of `best_bound`.
+        best_bound: the name of the most accurate alternative.
+        error_ratio: mean squared error of the model divided by that of `best_bound`.
         exact: cost of the exact distances of all pairs.
-        fit_seconds: what sampling and training took.
-        model: the row of the model; None where it was not measured.
-        engine: the row of the exact engine; None where it was not measured.
+        fit_seconds: the time of sampling and training.
+        model: the row of the model; None if it was not measured.
+        engine: the row of the exact engine; None if it was not measured.
 
     Examples:
         >>> verdict = Verdict("affine fit of both", error_ratio=0.6, exact=ExactTable(4000000, 0.5), fit_seconds=60.0)

@@ -63,7 +63,7 @@ def read_all_distances(
         hint: text to add to an error about a missing column.
 
     Raises:
-        InputError: where the file cannot be read, the graph has too many nodes, or a pair is unexpectedly
+        InputError: if the file cannot be read, the graph has too many nodes, or a pair is unexpectedly
             unreachable.
     """
     edges = _read_edges(file, source=source, target=target, weight=weight, hint=hint)

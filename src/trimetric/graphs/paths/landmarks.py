@@ -90,7 +90,7 @@ def choose_landmarks(
         graph: a strongly connected graph.
         count: number of landmarks.
         choice: "farthest" repeatedly takes the node farthest from the landmarks so far (in the nearer direction),
-            starting with the node farthest from a random one; "random" is what the paper's text says.
+            starting with the node farthest from a random node; "random" is the choice described in the paper.
         seed: for the random choices.
         dtype: of the tables; float32 halves their size.
         jobs: how many trees at a time, see `in_parallel`; only for choice="random".

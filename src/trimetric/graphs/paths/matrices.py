@@ -31,8 +31,8 @@ def matrix_to_fill(out: Matrix | None, rows: int, columns: int) -> Matrix:
         columns: the number of targets.
 
     Raises:
-        TypeError: where `out` is no array of float64 or float32.
-        ValueError: where it has another shape, or cannot be written to.
+        TypeError: if `out` is no array of float64 or float32.
+        ValueError: if it has another shape, or cannot be written to.
     """
     if out is None:
         return np.empty((rows, columns))

@@ -21,7 +21,7 @@ MEAN = 50.0
 class PairSample:
     """Pairs of different nodes in random order, none of them twice, with exact distances.
 
-    Where distances are symmetric, no pair is there in both directions.
+    If distances are symmetric, no pair occurs in both directions.
 
     Attributes:
         ends: `(pairs, 2)` nodes, from and to.
@@ -142,14 +142,15 @@ def sample_pairs(
 ) -> PairSample:
     """Draw random pairs and compute their distances, as in the paper: 150,000, of which 10,000 are for testing.
 
-    Where distances are symmetric, no pair is drawn in both directions: the reverse of a test pair would reveal its
+    If distances are symmetric, no pair is drawn in both directions, because the reverse of a test pair would reveal its
     distance.
 
     Args:
         graph: a strongly connected graph.
         count: number of pairs in total.
         test: number of pairs for testing.
-        validation: number of pairs for validation.  The paper has none; ours are taken from those not for testing.
+        validation: number of pairs for validation.  The paper has none; ours are taken from the pairs that are not for
+            testing.
         seed: for the pairs.
         paths: how to compute the distances; by default with all cores and without a cache.
 

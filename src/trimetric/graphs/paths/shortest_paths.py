@@ -30,16 +30,17 @@ Distances = NDArray[np.float64]
 class ShortestPaths:
     """Exact distances of a graph: of pairs, from one node to many, and from many nodes to many.
 
-    With engine="auto", road networks (`is_road_like`) get a contraction hierarchy.  For other graphs, bidirectional
-    Dijkstra with and without the guidance of landmarks is tried on a few pairs, and the one with less work is used
-    (counted in nodes, so that every run makes the same choice).  Without numba and RoutingKit, SciPy is used.  All
-    engines are exact, up to the rounding of sums.
+    With engine="auto", a contraction hierarchy is used for road networks (`is_road_like`).  For other graphs,
+    bidirectional Dijkstra with and without the guidance of landmarks is tried on a few pairs, and the variant with less
+    work is used (counted in nodes, so that every run makes the same choice).  Without numba and RoutingKit, SciPy is
+    used.  All engines are exact, up to the rounding of sums.
 
     Args:
         graph: the graph; the distance of a pair that no path joins is infinite.
         engine: "hierarchy", "landmarks", "bidirectional", "scipy" or "auto".
         jobs: how many calls at a time, by default one per core; see `trimetric.graphs.paths.parallel` for clusters.
-        cache: a folder to keep distances in, by a hash of the graph and the pairs; an interrupted run resumes from it.
+        cache: a folder in which distances are stored under a hash of the graph and the pairs; an interrupted run
+            resumes from it.
         progress: "auto" shows a progress bar, "silent" shows nothing.
 
     Examples:
@@ -132,11 +133,12 @@ class ShortestPaths:
         return self._matrix(ends, start)[:, 0] if reverse else self._matrix(start, ends)[0]
 
     def many_to_many(self, sources: ArrayLike, targets: ArrayLike, *, out: Matrix | None = None) -> Matrix:
-        """Compute the distances from each of some nodes to each of others.
+        """Compute the distances from every source to every target.
 
-        Road networks get a contraction hierarchy where it costs less than as many shortest-path trees as the shorter
-        list has nodes; it is then swept once for each of these nodes.  Other graphs get these trees, or a search for
-        each pair where that is less work.  The matrix is computed block by block, so that only `out` must hold all.
+        For road networks, a contraction hierarchy is used if it costs less than a shortest-path tree for each node of
+        the shorter list; it is then swept once for each of these nodes.  For other graphs, these trees are used, or a
+        search for each pair if that is less work.  The matrix is computed block by block, so that only `out` must hold
+        the whole matrix.
 
         Args:
             sources: `(s,)` nodes where the paths start; they may repeat.
@@ -185,7 +187,7 @@ class ShortestPaths:
         return self._engine("hierarchy").arrays[0]
 
     def _engine_for_few(self, rows: int, columns: int) -> Engine | None:
-        """The engine for pairs, where a search for each pair is less work than trees; None where it is not."""
+        """The engine for pairs, where a search for each pair is less work than trees; None if it is not."""
         if self.wanted == "scipy" or not installed("numba"):
             return None
         if rows == columns == 1:

@@ -23,7 +23,7 @@ def lowest_lines(
         raw_offset: the offsets b but the first.
 
     Returns:
-        The values; None where plain torch has to compute them.
+        The values; None if plain torch has to compute them.
     """
     if components.ndim != 2 or not fused.applies(components, raw_slope, raw_offset):
         return None

@@ -26,14 +26,14 @@ def deep_units(
 
     Args:
         x: vectors, or the skips of all layers side by side.
-        skip: the matrix from vectors to these skips; None where they are given.
+        skip: the matrix from vectors to these skips; None if they are given.
         widths: the number of units of each layer.
         slope: of all activations but the last, for negative numbers; None for MaxReLU.
         raw_weights: the matrices V of all layers but the first.
         raw_mixes: for MaxReLU the weights of each layer but the last, whose sizes count; otherwise none.
 
     Returns:
-        The units; None where plain torch has to compute them.
+        The units; None if plain torch has to compute them.
     """
     if x.ndim != 2 or not fused.applies(x, *([] if skip is None else [skip]), *raw_weights, *raw_mixes):
         return None

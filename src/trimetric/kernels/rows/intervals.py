@@ -37,7 +37,7 @@ def row_intervals(
         groups: their number.
 
     Returns:
-        The lengths; None where plain torch has to compute them.
+        The lengths; None if plain torch has to compute them.
     """
     if not fused.applies(points) or points.ndim != 2 or points.shape[1] > WIDEST * groups:
         return None
@@ -55,7 +55,7 @@ def paired_intervals(
         groups: their number.
 
     Returns:
-        The lengths; None where plain torch has to compute them.
+        The lengths; None if plain torch has to compute them.
     """
     if not fused.applies(x, y) or x.ndim != 2 or x.shape != y.shape:
         return None

@@ -53,7 +53,7 @@ def layer_differences(
         end: the row to subtract from.
 
     Returns:
-        The differences; None where plain torch has to compute them, or where that does not pay.
+        The differences; None if plain torch has to compute them, or if that does not pay.
     """
     parameters = _parameters(layers, x) if fused.applies(x) and len(x) >= len(start) else None
     return None if parameters is None else _LayerDifferences.apply(x, start, end, *parameters)  # type: ignore[return-value]

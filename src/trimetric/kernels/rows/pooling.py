@@ -20,7 +20,7 @@ def max_mean(components: Float[Tensor, "n k"], raw_alpha: Float[Tensor, ""]) -> 
         raw_alpha: the weight, before the logistic function.
 
     Returns:
-        The pooled rows; None where plain torch has to compute them.
+        The pooled rows; None if plain torch has to compute them.
     """
     if components.ndim != 2 or components.shape[1] == 0 or not fused.applies(components, raw_alpha):
         return None

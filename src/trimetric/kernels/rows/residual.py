@@ -25,7 +25,7 @@ def residual_components(
         excess_from: the first number of a group that the maximum reads.
 
     Returns:
-        The sums; None where plain torch has to compute them.
+        The sums; None if plain torch has to compute them.
     """
     if differences.ndim != 2 or not fused.applies(differences):
         return None

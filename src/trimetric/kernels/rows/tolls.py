@@ -35,7 +35,7 @@ def differences_and_tolls(
         softplus: whether a column becomes a toll by softplus; otherwise by its absolute value.
 
     Returns:
-        The differences and the sums of tolls; None where plain torch has to compute them.
+        The differences and the sums of tolls; None if plain torch has to compute them.
     """
     if not fused.applies(points):
         return None

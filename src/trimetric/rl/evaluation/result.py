@@ -22,7 +22,7 @@ class Evaluation:
         tasks: names of the tasks.
         reached: whether each episode got to its goal (tasks, episodes).
         steps: steps that each took, up to its goal or to the end (tasks, episodes).
-        optimal: least steps from the start of each to its goal (tasks, episodes); None where they are not known.
+        optimal: least steps from the start of each to its goal (tasks, episodes); None if they are not known.
         seconds_per_action: time that the policy took for one action of one instance.
         paths: observations of each episode (tasks, episodes, steps + 1, ...), after the goal the last one again; None
             if they were not recorded.
@@ -54,7 +54,7 @@ class Evaluation:
 
     @property
     def spl(self) -> float | None:
-        """Success weighted by optimal over taken steps; None where the optimal ones are not known."""
+        """Success weighted by optimal over taken steps; None if the optimal ones are not known."""
         values = self.spl_of_episodes()
         return None if values is None else float(values.mean())
 
@@ -67,7 +67,7 @@ class Evaluation:
         """Compute the SPL of each episode: 0 without success, 1 for as few steps as possible.
 
         Returns:
-            The values (tasks, episodes); None where the optimal steps are not known.
+            The values (tasks, episodes); None if the optimal steps are not known.
         """
         if self.optimal is None:
             return None

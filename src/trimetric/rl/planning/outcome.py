@@ -17,7 +17,7 @@ class Plan:
     Attributes:
         reached: whether each walk reached its goal.
         cost: cost of each walk, up to its goal or its last step.
-        paths: states of each walk by number, the last one repeated to the end; None where they were not recorded.
+        paths: states of each walk by number, the last one repeated to the end; None if they were not recorded.
 
     Examples:
         >>> walks = Plan(torch.tensor([True, False]), torch.tensor([4.0, 9.0]), torch.tensor([[0, 2, 2], [1, 0, 1]]))

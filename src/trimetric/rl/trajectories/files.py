@@ -51,7 +51,7 @@ def read_trajectories(path: Path | str) -> Trajectories:
         The log.
 
     Raises:
-        ValueError: where the file is no log; the message says what is wrong, and in which row.
+        ValueError: if the file is no log; the message says what is wrong, and in which row.
 
     Examples:
         >>> import tempfile

@@ -84,7 +84,7 @@ class Trajectories:
         Args:
             data: a mapping with `observations`, `actions` and `terminals`, with or without `next_observations`; with
                 `timeouts` beside them, `terminals` are terminal states, as in D4RL.
-            action_range: the lowest and the highest value of an action; None where it is not known.
+            action_range: the lowest and the highest value of an action; None if it is not known.
 
         Returns:
             The log.

@@ -76,5 +76,5 @@ class TaskWorld(Protocol):
         ...
 
     def optimal_costs(self) -> Float[np.ndarray, " b"] | None:
-        """The least costs from the starts of the last reset to their goals; None where they are not known."""
+        """The least costs from the starts of the last reset to their goals; None if they are not known."""
         ...

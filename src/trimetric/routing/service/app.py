@@ -41,7 +41,7 @@ class Service:
     Attributes:
         title: what the map is called.
         engines: ways to compute travel times; the first is the default.
-        graph: the roads, to be drawn; None where there is only a model.
+        graph: the roads, to be drawn; None if there is only a model.
         limits: of a request.
         max_snap: the largest distance from a place to a road, in meters, where a request gives none.
         counters: of all workers.

@@ -49,9 +49,9 @@ def load_service(
         The service, see `trimetric.routing.service.app`.
 
     Raises:
-        ValueError: where the model is not one of this map.
-        InputError: where the map cannot be read.
-        MissingExtraError: where the libraries of the service are not installed.
+        ValueError: if the model is not one of this map.
+        InputError: if the map cannot be read.
+        MissingExtraError: if the libraries of the service are not installed.
     """
     for module in NEEDED:
         optional(module, needed_for="the service", extra="serve")
@@ -112,7 +112,7 @@ def rows_of_nodes(model: Model, graph: Graph) -> np.ndarray:
         graph: whose nodes the model must know.
 
     Raises:
-        ValueError: where the model does not know a node.
+        ValueError: if the model does not know a node.
     """
     rows = {str(name): row for row, name in enumerate(model.ids or ())}
     found = np.array([rows.get(name, -1) for name in graph.ids()], np.int64)

@@ -38,7 +38,7 @@ def listen(host: str, port: int) -> socket.socket:
         port: 0 for any that is free.
 
     Raises:
-        OSError: where that is impossible, such as for a port in use.
+        OSError: if that is impossible, such as for a port in use.
     """
     family, kind, protocol, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -121,7 +121,7 @@ class MazeMap:
 
     @cached_property
     def junctions(self) -> Int[np.ndarray, " k"]:
-        """Numbers of the free cells that are not the inside of a straight corridor."""
+        """Numbers of the free cells that are not inside a straight corridor."""
         row, column = self.cells.T
         north, south = self.walls[row - 1, column], self.walls[row + 1, column]
         west, east = self.walls[row, column - 1], self.walls[row, column + 1]
