@@ -38,10 +38,10 @@ def fit_labels(
     checkpoint: Path | str | None = None,
     progress: Shown = "auto",
 ) -> History:
-    """Train a model on objects and their classes, so that those of one class are near each other.
+    """Train a model on objects and their classes, so that objects of the same class are near each other.
 
-    A batch has up to four objects of each of its classes together, and all its pairs are compared.  Distances go from
-    anchor to positive and negative, so a head that is not symmetric is trained in that direction.
+    A batch has up to four objects of each of its classes, and all its pairs are compared.  Distances are measured from
+    the anchor to the positive and the negative, so a head that is not symmetric is trained in that direction.
 
     A `Calibrated` head is scaled before the first step, so that the mean distance is 1.  Margins and temperatures of
     losses are in that unit.
@@ -117,8 +117,8 @@ def fit_tuples(
     Args:
         model: a `Siamese`, or a distance between vectors.  It is trained in place, and left in evaluation mode.
         tuples: indices `(n, 2)`, `(n, 3)` or `(n, 4)` into `objects`.
-        similar: for pairs alone: which of them are similar, n booleans.
-        objects: what the indices point at, one row each.
+        similar: only for pairs: which of them are similar, n booleans.
+        objects: the objects that the indices refer to, one per row.
         loss: a loss, or the name of one; None for "contrastive" with pairs and "triplet" with comparisons.
         config: the settings; the number of tuples per step is `batch_size`.
         checkpoint: a file to keep the state of the run in, and to resume from.

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def audit_picture(matrix: ArrayLike) -> Figure:
-    """Draw a matrix, how much longer each distance is than the shortest path, and a histogram of that.
+    """Draw a matrix, how much longer each distance is than the shortest path, and a histogram of these differences.
 
     Args:
-        matrix: `(n, n)` distances from row to column; NaN where one is not known.
+        matrix: `(n, n)` distances from row to column; NaN for unknown distances.
 
     Returns:
         A Matplotlib figure with three panels.

@@ -16,17 +16,17 @@ from trimetric.routing.road_map import RoadMap
 class Positions:
     """Places on the streets of a map.
 
-    A place on an arc (u, v) at fraction t is left through v, at the rest of the arc's cost, and entered through u, at
-    the first part of it; where the street goes both ways, also the other way around.  A place at the end of an arc is
-    the node itself.
+    A route leaves a place on an arc (u, v) at fraction t through v, at the cost of the rest of the arc, and enters it
+    through u, at the cost of the first part; on a two-way street also the other way around.  A place at the end of an
+    arc is the node itself.
 
     Attributes:
-        nodes: `(places,)` the node of each place; -1 where it lies inside an arc.
+        nodes: `(places,)` the node of each place; -1 if it lies inside an arc.
         arcs: `(places,)` the arc on which it lies; -1 for a node.
         reverse_arcs: `(places,)` the arc that goes back on the same street; -1 for a node or a one-way street.
         fractions: `(places,)` which part of the arc lies before the place, between 0 and 1; 0 for a node.
         coordinates: `(places, 2)` longitude and latitude of the point on the street; NaN where the map has none.
-        meters: `(places,)` how far that point is from the place that was asked for.
+        meters: `(places,)` how far that point is from the original place.
 
     Examples:
         >>> from trimetric.graphs import Graph

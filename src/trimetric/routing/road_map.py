@@ -29,14 +29,14 @@ MEASURES: dict[Weight, Annotation] = {"time": "duration", "length": "distance"}
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RoadMap:
-    """Streets with travel times and lengths, and the contraction hierarchies that answer questions about them.
+    """Streets with travel times and lengths, and the contraction hierarchies that find routes on them.
 
-    Turn restrictions and turn costs are not known: every turn at a crossing is allowed and takes no time.
+    Turn restrictions and turn costs are not represented: every turn at a crossing is allowed and takes no time.
 
     Attributes:
-        graph: the arcs and the places of the nodes; its weights are those that were read.
+        graph: the arcs and the places of the nodes; its weights are those read from the file.
         costs: `(arcs,)` "duration" in seconds and "distance" in meters, or only the one that the file has.
-        cache: a folder that keeps the order of contraction, which takes the longest to find; None for none.
+        cache: a folder that stores the contraction order, which takes the longest to compute; None for no cache.
 
     Examples:
         >>> graph = Graph.from_arcs(3, [0, 1, 2], [1, 2, 0], [60.0, 90.0, 30.0], directed=True)
@@ -53,12 +53,12 @@ class RoadMap:
 
     @classmethod
     def of_graph(cls, graph: Graph, *, weight: Weight = "time", cache: Path | str | None = None) -> RoadMap:
-        """Take the weights of a graph for travel times or lengths.
+        """Make a road map from a graph whose weights are travel times or lengths.
 
         Args:
-            graph: a road network, with (longitude, latitude) as coordinates where places are to be snapped to it.
+            graph: a road network, with (longitude, latitude) as coordinates if places should be snapped to it.
             weight: whether its weights are seconds ("time") or meters ("length").
-            cache: a folder for what takes long to compute.
+            cache: a folder that stores the contraction order.
         """
         checks.one_of("weight", weight, tuple(MEASURES))
         kept = None if cache is None else ArrayCache(cache)
@@ -175,7 +175,7 @@ def read_roads(
         weight: for files with one weight, whether it is seconds ("time", the default) or meters ("length").  A map has
             both, and refuses this argument.
         symmetrize: whether every street goes both ways.
-        cache: a folder that keeps the parsed map and the order of contraction, by the contents of the file.
+        cache: a folder that stores the parsed map and the contraction order, under a hash of the file's contents.
 
     Returns:
         The largest strongly connected part of the map, so that every place reaches every other.

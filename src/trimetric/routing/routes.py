@@ -59,7 +59,7 @@ def route(
         roads: the map.
         source: one position, or its longitude and latitude as `(2,)` or `(1, 2)`.
         target: likewise.
-        weight: "time" for the fastest route, "length" for the shortest; by default "time" where the map has it.
+        weight: "time" for the fastest route, "length" for the shortest; by default "time" if the map has travel times.
         limit: how far a place may be from its street, in meters.
 
     Returns:

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 class DistanceRegressor(RegressorMixin, PairEstimator):
     """Predict the distances of pairs; the predictions never break the triangle inequality.
 
-    Learns `d(phi(x), phi(y))`: features standardized, an MLP for phi, and a head that is a quasimetric for every value
-    of its parameters.  `score` is the coefficient of determination.  The arguments are explained at `__init__`.
+    The estimator standardizes the features and learns `d(phi(x), phi(y))`, with an MLP for phi and a head d that is a
+    quasimetric for every value of its parameters.  `score` is the coefficient of determination.  `__init__` explains
+    the arguments.
 
     Examples:
         >>> import numpy as np
@@ -75,11 +76,11 @@ class DistanceRegressor(RegressorMixin, PairEstimator):
 
 # No names of output columns: one object makes embedding_dim of them, a pair twice as many.
 class LearnedMetricTransformer(TransformerMixin, PairEstimator, auto_wrap_output_keys=None):
-    """Map objects to embeddings phi(x), learned so that `d(phi(x), phi(y))` is the distance of x and y.
+    """Map objects to embeddings phi(x), learned so that `d(phi(x), phi(y))` is the distance between x and y.
 
     `fit` takes pairs and distances; arguments and attributes are those of `DistanceRegressor`.  Between
-    embeddings use `model_.distance` (or `pairwise` on the objects): plain Euclidean distances are right for
-    `head="euclidean", concave_units=0` only.
+    embeddings use `model_.distance` (or `pairwise` on the objects): plain Euclidean distances are correct only for
+    `head="euclidean", concave_units=0`.
 
     Examples:
         >>> import numpy as np

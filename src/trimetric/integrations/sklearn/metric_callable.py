@@ -16,15 +16,15 @@ Asymmetry = Literal["refuse", "max", "mean", "directed"]
 class MetricCallable:
     r"""`metric(x, y)` of two vectors, as scikit-learn's `metric=` takes it.
 
-    Its tree algorithms assume that $d(x, y) = d(y, x)$, and so does its brute force among the fitted points, where it
-    computes one half of the matrix and mirrors it.  With an asymmetric distance both return wrong neighbors, silently.
-    So for a distance that does not promise symmetry, `asymmetry` says what to do:
+    scikit-learn's tree algorithms assume that $d(x, y) = d(y, x)$, and so does its brute-force search among the fitted
+    points, which computes one half of the matrix and mirrors it.  With an asymmetric distance both silently return
+    wrong neighbors.  So for a distance that does not promise symmetry, `asymmetry` says what to do:
 
-    - `"refuse"`: raise, here and now;
+    - `"refuse"`: raise an error at once;
     - `"max"` or `"mean"` of $d(x, y)$ and $d(y, x)$, which is symmetric and keeps the triangle inequality of $d$
-      (Proposition 8): right with every algorithm;
-    - `"directed"`: $d(x, y)$ from query to fitted point.  Right with `algorithm="brute"` for queries other than the
-      fitted points; where scikit-learn would assume symmetry, the call raises.
+      (Proposition 8): correct with every algorithm;
+    - `"directed"`: $d(x, y)$ from query to fitted point.  Correct with `algorithm="brute"` for queries other than the
+      fitted points; where scikit-learn would assume symmetry, the call raises an error.
 
     Args:
         distance: a function of two vectors.

@@ -20,12 +20,12 @@ with needing("trimetric.integrations.sklearn", "sklearn"):
 class MetricClassifier(ClassifierMixin, BaseEstimator):
     """Classify by the nearest labeled objects, by a distance that was learned from the same labels.
 
-    Distances go from the query to the labeled objects, and any head may measure them.  scikit-learn's
-    `KNeighborsClassifier` on `MetricLearner.transform` is the same for the head "euclidean" alone.
+    Distances are measured from the query to the labeled objects, by any head.  scikit-learn's
+    `KNeighborsClassifier` on `MetricLearner.transform` is equivalent for the head "euclidean" only.
 
     Args:
-        learner: learns the distance; by default a `MetricLearner()`.  Its parameters are `learner__head` and so on in a
-            grid search.
+        learner: learns the distance; by default a `MetricLearner()`.  In a grid search its parameters are named
+            `learner__head` and so on.
         n_neighbors: how many labeled objects vote.
         weights: "uniform", or "distance": each votes with one over its distance.
 

@@ -32,16 +32,16 @@ with needing("trimetric.integrations.sklearn", "sklearn"):
 class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearnedDistance):
     """Learn a distance from labels; it never breaks the triangle inequality.
 
-    `fit` takes what is known, in the conventions of the library metric-learn:
+    `fit` takes labels in the conventions of the library metric-learn:
 
     - `fit(X, y)`, objects `(n, d)` and their classes: those of one class are near each other;
     - `fit(pairs, y)`, pairs `(n, 2, d)` and +1 (similar) or -1 (dissimilar);
     - `fit(triplets)`, `(n, 3, d)`: the first is nearer to the second than to the third;
     - `fit(quadruplets)`, `(n, 4, d)`: the first two are nearer to each other than the last two.
 
-    Learns `d(phi(x), phi(y))`: features standardized, an MLP for phi, and a head.  With a head that is not symmetric,
-    distances go from the first object of a pair to the second, and from anchor to positive and negative.
-    The arguments are explained at `__init__`.
+    The estimator standardizes the features and learns `d(phi(x), phi(y))`, with an MLP for phi and a head d.  With a
+    head that is not symmetric, distances are measured from the first object of a pair to the second, and from an anchor
+    to its positive and negative.  `__init__` explains the arguments.
 
     Examples:
         >>> from sklearn.datasets import load_iris
@@ -89,8 +89,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearnedDi
 
         Args:
             head: the name of a head, see `trimetric.models.heads`.  With "euclidean" the embeddings that `transform`
-                returns can be given to any estimator; with others, distances come from `pairwise`.
-            symmetric: whether d(x, y) = d(y, x) is to hold, for every value of the parameters.
+                returns can be passed to any estimator; with other heads, use the distances of `pairwise`.
+            symmetric: whether d(x, y) = d(y, x) must hold, for every value of the parameters.
             concave_units: learned concave units on each component of the head's norm; 0 is the norm itself.
             embedding_dim: size of phi(x).
             encoder_widths: hidden layers of phi; none of them makes phi linear.
@@ -177,8 +177,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearnedDi
     def transform(self, X: ArrayLike) -> NDArray[np.float32]:  # noqa: N803
         """The embeddings `(n, embedding_dim)` of objects, or `(n, t, embedding_dim)` of tuples.
 
-        Euclidean distances between them are the learned ones for `head="euclidean", concave_units=0`, up to one factor.
-        For other heads use `pairwise`, or `MetricClassifier`.
+        With `head="euclidean", concave_units=0`, Euclidean distances between the embeddings are the learned distances,
+        up to a common factor.  For other heads use `pairwise`, or `MetricClassifier`.
 
         Args:
             X: objects `(n, d)`, or tuples of them `(n, t, d)`.
@@ -214,7 +214,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearnedDi
         return -self.pair_distance(pairs)
 
     def score_pairs(self, pairs: ArrayLike) -> NDArray[np.float32]:
-        """The learned distance of each pair, `pair_distance` by the older name that metric-learn has for it.
+        """The learned distance of each pair: the same as `pair_distance`, under an older name of metric-learn.
 
         In spite of its name it is lower for more similar pairs; `pair_score` is higher.
 
@@ -224,7 +224,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearnedDi
         return self.pair_distance(pairs)
 
     def get_metric(self, *, asymmetry: Asymmetry = "refuse") -> MetricCallable:
-        """The distance as a function of two vectors, which stays as it is when this estimator is fitted again.
+        """The distance as a function of two vectors, which does not change when this estimator is fitted again.
 
         Args:
             asymmetry: what to do if the distance is not symmetric; see `MetricCallable`.
@@ -233,9 +233,9 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearnedDi
 
     @torch.no_grad()
     def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:  # noqa: N803
-        """How well the distance tells what is known about these objects, from 0 to 1.
+        """How well the distance agrees with the labels, from 0 to 1.
 
-        - Objects and classes: the share of the objects whose nearest other object is of their class.
+        - Objects and classes: the share of the objects whose nearest other object is of the same class.
         - Pairs and +1 or -1: the area under the ROC curve of `pair_score`.
         - Triplets and quadruplets: the share of those in the right order; equal distances count half.
 

@@ -21,14 +21,14 @@ with needing("trimetric.integrations.sklearn", "sklearn"):
 class NeighborsTransformer(TransformerMixin, BaseEstimator):
     """Turn objects into the sparse graph of their nearest neighbors, by any distance that an `Index` can search.
 
-    Stands where scikit-learn has `KNeighborsTransformer`: before an estimator with `metric="precomputed"`, such as
-    `KNeighborsClassifier`, `DBSCAN` or `TSNE`.  Neighbors are exact, for asymmetric distances too, and nothing is
-    dense.
+    It replaces scikit-learn's `KNeighborsTransformer` before an estimator with `metric="precomputed"`, such as
+    `KNeighborsClassifier`, `DBSCAN` or `TSNE`.  Neighbors are exact, for asymmetric distances too, and no dense matrix
+    is computed.
 
     Args:
         distance: a distance, norm, `Siamese` or function.
-        n_neighbors: the number of neighbors; one more is stored, as each point is its own neighbor.
-        direction: "from" takes the distances from each object to the fitted ones, "to" those back.
+        n_neighbors: the number of neighbors; one more is stored, because each point is its own neighbor.
+        direction: "from" uses the distances from each object to the fitted ones, "to" those in the other direction.
 
     Examples:
         >>> import numpy as np, trimetric as tm

@@ -12,10 +12,10 @@ from torch import Tensor
 class LabelLoss(ABC):
     """A loss of distances from what is known about objects: classes, pairs or comparisons.
 
-    A loss has settings and no state, so that it can be compared, copied and searched over.  It is given distances that
-    were computed already, and so works with any head, symmetric or not.
+    A loss has settings and no state, so that it can be compared, copied and searched over.  Its inputs are computed
+    distances, so it works with any head, symmetric or not.
 
-    A subclass gives `of_matrix`, and those of the other two methods that make sense for it.
+    A subclass implements `of_matrix`, and the other two methods as far as they make sense for it.
 
     Examples:
         >>> import torch
@@ -35,8 +35,8 @@ class LabelLoss(ABC):
 
         Args:
             distances: from each object (the anchor) to each object of the batch, or to each proxy.
-            same: where both are of one class; False from an object to itself.
-            different: where they are of different classes.
+            same: True where both are of the same class; False from an object to itself.
+            different: True where they are of different classes.
         """
 
     def of_pairs(self, distances: Float[Tensor, " n"], similar: Bool[Tensor, " n"]) -> Float[Tensor, ""]:  # noqa: ARG002

@@ -17,8 +17,8 @@ class ContrastiveLoss(LabelLoss):
 
     $$\frac{1}{|P|} \sum_{(x, y) \in P} d(x, y)^2 + \frac{1}{|N|} \sum_{(x, y) \in N} \max(0,\; m - d(x, y))^2$$
 
-    $P$ and $N$ are the ordered pairs of one class and of different classes.  Each of the two has its own mean, because
-    with many classes there are far more pairs of the second kind.
+    $P$ and $N$ are the ordered pairs of the same class and of different classes.  Each set has its own mean, because
+    with many classes there are far more pairs in $N$.
 
     Args:
         margin: how far apart dissimilar objects should be.  Before training, distances are about 1.

@@ -19,8 +19,8 @@ class NTXentLoss(LabelLoss):
 
     $$\ell(a, p) = -\log \frac{e^{-d(a, p) / T}}{e^{-d(a, p) / T} + \sum_n e^{-d(a, n) / T}}$$
 
-    It is the mean over all anchors and positives; the sum is over all $n$ of other classes in the batch.  For a triplet
-    there is one $n$; for a quadruplet $(a, b, c, d)$ the two distances are $d(a, b)$ and $d(c, d)$.
+    The loss is the mean over all anchors and positives; the sum is over all $n$ of other classes in the batch.  For a
+    triplet there is one $n$; for a quadruplet $(a, b, c, d)$ the two distances are $d(a, b)$ and $d(c, d)$.
 
     Args:
         temperature: T, in units of distance.  Before training, distances are about 1.

@@ -18,9 +18,10 @@ class ProxyLoss(LabelLoss):
 
     $$\ell(x) = -\log \frac{e^{-d(x, q_{c(x)}) / T}}{\sum_c e^{-d(x, q_c) / T}}$$
 
-    It is the mean over the objects of the batch.  Distances go from objects to proxies, which are points beside those
-    of the objects.  They start as the mean points of their classes, are trained with the network, and are not needed
-    afterwards.  No mining, and the time of a step grows with classes instead of the batch.
+    The loss is the mean over the objects of the batch.  Distances are measured from objects to proxies, which are
+    points in the same space.  Proxies start as the mean points of their classes, are trained with the network, and are
+    not needed afterwards.  There is no mining, and the time per object of a step grows with the number of classes
+    instead of the size of the batch.
 
     Args:
         temperature: T, in units of distance.  Before training, distances are about 1.

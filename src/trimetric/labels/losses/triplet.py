@@ -21,14 +21,15 @@ class TripletLoss(LabelLoss):
 
     $$\ell(a, p, n) = \max(0,\; d(a, p) - d(a, n) + m)$$
 
-    With class labels, which triplets of the batch count is decided by `mining`:
+    With class labels, `mining` selects the triplets of the batch:
 
     - `"semihard"` (Schroff et al., 2015): every anchor and positive, with the nearest negative that is farther than the
-      positive; where there is none, with the farthest negative.  The mean over these pairs.
-    - `"hard"` (Hermans et al., 2017): every anchor, with its farthest positive and its nearest negative.  The mean over
-      anchors.
+      positive or, if there is none, with the farthest negative.  The loss is the mean over these pairs.
+    - `"hard"` (Hermans et al., 2017): every anchor, with its farthest positive and its nearest negative.  The loss is
+      the mean over anchors.
 
-    Triplets count as they are.  So do quadruplets $(a, b, c, d)$, with $d(a, b)$ and $d(c, d)$ in the two places.
+    Given triplets are used directly, without mining.  So are quadruplets $(a, b, c, d)$, with $d(a, b)$ and $d(c, d)$
+    as the two distances.
 
     Args:
         margin: how much farther the negative should be.  Before training, distances are about 1.

@@ -30,8 +30,8 @@ class LearnedDistance:
 
     Attributes:
         model: the trained model.
-        objective: by which it was trained.
-        extras: what the objective trained beside it, such as an encoder of actions.
+        objective: the objective by which it was trained.
+        extras: everything else that the objective trained, such as an encoder of actions.
         history: the record of each epoch.
 
     Examples:
@@ -64,7 +64,7 @@ def learn_distance(
     checkpoint: Path | str | None = None,
     progress: Shown = "auto",
 ) -> LearnedDistance:
-    """Train a model on logged episodes, so that d(s, g) tells what it costs to get from s to g.
+    """Train a model on logged episodes, so that d(s, g) is the cost of getting from s to g.
 
     Every step draws new rows of the log.  An interrupted run resumes from its checkpoint when called again with the
     same arguments, and ends with the same weights, bit for bit, as an uninterrupted one.
@@ -76,18 +76,18 @@ def learn_distance(
         steps: the number of steps, rounded up to a multiple of 50.
         batch_size: logged steps per step.
         learning_rate: of Adam, decaying to 0 along a cosine.
-        seed: of what is drawn.
-        held_out: a log that is not trained on; what the model says of its steps is recorded.
-        config: more settings of the training loop, such as `average`, `clip_norm` and `checkpoint_seconds`; what the
-            arguments above say comes first.
+        seed: of the random draws.
+        held_out: a log that is not trained on; the mean distance of its steps is recorded.
+        config: more settings of the training loop, such as `average`, `clip_norm` and `checkpoint_seconds`; the
+            arguments above take precedence.
         callbacks: functions that are called with each finished `Epoch`.
         checkpoint: a file to keep the state of the run in.
         progress: "silent" prints nothing.
 
     Returns:
-        The model, what was trained beside it, and the record of each epoch.  `Epoch.watched` has the mean distance of a
-        logged step in units of its cost ("one_step"; "one_step_held_out"), the mean distance of random pairs ("far"),
-        and what the objective records, such as "multiplier".
+        The model, everything else that the objective trained, and the record of each epoch.  `Epoch.watched` has the
+        mean distance of a logged step in units of its cost ("one_step"; "one_step_held_out"), the mean distance of
+        random pairs ("far"), and the numbers that the objective records, such as "multiplier".
 
     Raises:
         RuntimeError: if the training diverges.

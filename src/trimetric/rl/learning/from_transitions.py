@@ -53,11 +53,11 @@ def learn_from_transitions(
 
     with a squared hinge for each constraint.  The cost of a cheapest path is the largest quasimetric that satisfies
     these constraints, so it is the optimum of a head with the triangle inequality; a head without it learns nothing
-    about far goals.  Paths of several moves that cost at most `horizon` are constraints too: they follow from those of
-    their moves, and speed up learning.
+    about far goals.  Paths of several moves that cost at most `horizon` are constraints too: they follow from the
+    constraints of their moves, but speed up learning.
 
     `"td"` is the temporal-difference learning of `learn_values`, with the minimum over the moves that were seen from
-    equal observations; where no state is seen twice it values the logged walk itself, and no better one.
+    equal observations; if no state is seen twice, it learns the cost of the logged walk itself, not of a better one.
 
     Args:
         model: a `Siamese` that reads observations, or one with an `nn.Embedding` of the states by number; trained in
@@ -71,7 +71,7 @@ def learn_from_transitions(
             states over the moves that were seen.
         horizon: the largest cost of a path to constrain; by default a third of the reach.  0 constrains moves alone.
         penalty: weight of the squared hinge at the start and at the end, in units of the mean cost.  A large weight at
-            the start would press all states into one point.
+            the start would collapse all states into one point.
         polyak: share of the target network that "td" keeps in each epoch.
         config: settings; `transitions_config()` by default.
         checkpoint: a file that holds the state of the run; an interrupted run resumes from it.

@@ -54,7 +54,7 @@ def paper_config(*, epochs: int = 1000, measured_every: int = 200, seed: int = 0
 
 
 def value_model(world: World, head: Norm | Distance) -> Siamese:
-    """Make a network of values, V(s, g) = -model(s, g): the paper's encoder under a head.
+    """Make a network of values, V(s, g) = -model(s, g): the paper's encoder followed by a head.
 
     Args:
         world: the world whose observations it reads.
@@ -117,9 +117,9 @@ def learn_values(
     pairs ("test spl", ...; names that end in " learned" take V(g, g) from the network).
 
     Args:
-        models: networks of one architecture, as `value_model` makes them; trained in place.
-        worlds: worlds of one map, one for each model; their costs may differ.
-        splits: pairs for each model, as many for all.
+        models: networks with the same architecture, as `value_model` makes them; trained in place.
+        worlds: worlds with the same map, one for each model; their costs may differ.
+        splits: pairs for each model, the same number for all.
         seeds: seeds of the order of the pairs, one for each model.
         config: settings; `paper_config()` by default.
         polyak: share of the target network that is kept in each epoch.

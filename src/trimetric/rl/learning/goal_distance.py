@@ -70,7 +70,7 @@ def learn_goal_distance(
 ) -> LearnedGoals:
     """Learn how far each goal is from each state, from logged transitions alone, in one call.
 
-    For a network of your own, use `learn_from_transitions` instead.
+    For a custom network, use `learn_from_transitions` instead.
 
     Args:
         transitions: the log, with observations that are rows of numbers.
@@ -78,7 +78,7 @@ def learn_goal_distance(
         head: the distance between points, see `trimetric.models.HEADS`.
         dim: dimensions of the points.
         widths: hidden layers of the encoder of observations.
-        waves: frequencies per coordinate that the encoder reads as well; more of them tell closer places apart.
+        waves: frequencies per coordinate that the encoder reads as well; more of them distinguish closer places.
         concave_units: learned concave units per component of the head; 0 for none.
         held_out: share of the states that are never goals in training, from 0 to below 1.
         epochs: passes over the pairs.

@@ -1,4 +1,4 @@
-"""The usual network for distances between observations: an encoder under a calibrated quasimetric head."""
+"""The usual network for distances between observations: an encoder followed by a calibrated quasimetric head."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def goal_model(
 ) -> Siamese:
     """Build an untrained network that reads the observations of a log.
 
-    Its encoder is an `MLP` with normalized layers on standardized features; for logs of numbers of states, an
-    `nn.Embedding`.  For images, put an encoder of your own under a head: `tm.Siamese(encoder, tm.Calibrated(head))`.
+    Its encoder is an `MLP` with normalized layers on standardized features; for logs whose observations are state
+    numbers, an `nn.Embedding`.  For images, use your own encoder: `tm.Siamese(encoder, tm.Calibrated(head))`.
 
     Args:
         trajectories: the log; its observations must be vectors or numbers of states.
-        head: a name of `trimetric.models.HEADS`, or a distance or norm of your own on points of size `dim`; by default
-            `ResidualMetric(dim, components=8)`, for which the settings of the objectives were found.
+        head: a name of `trimetric.models.HEADS`, or a custom distance or norm on points of size `dim`; by default
+            `ResidualMetric(dim, components=8)`, for which the settings of the objectives were tuned.
         dim: dimensions of the points.
         widths: hidden layers of the encoder.
-        waves: frequencies per feature that the encoder reads as well; more of them tell closer places apart.
+        waves: frequencies per feature that the encoder reads as well; more of them distinguish closer places.
         seed: of its weights.
 
     Returns:

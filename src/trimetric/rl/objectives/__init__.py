@@ -1,4 +1,4 @@
-"""What a distance can be learned by from a log of episodes."""
+"""Objectives by which a distance can be learned from a log of episodes."""
 
 from trimetric.rl.objectives.action_invariant import ActionInvariant as ActionInvariant
 from trimetric.rl.objectives.constrained import Constrained as Constrained

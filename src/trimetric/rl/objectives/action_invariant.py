@@ -27,25 +27,25 @@ class InvariantExtras(ActionExtras):
 
 @dataclass(frozen=True, kw_only=True)
 class ActionInvariant(Objective):
-    r"""Contrastive distances that are pulled to those of the best actions (TMD).
+    r"""Contrastive distances that are pulled towards those of the best actions (TMD).
 
     Besides points $\phi(s)$ of states, points $\psi(s, a)$ of states with actions are learned.  The loss is that of
-    `Contrastive`, from $\psi(s, a)$ to $\phi(g)$, and $\zeta$ times the sum of
+    `Contrastive`, from $\psi(s, a)$ to $\phi(g)$, plus $\zeta$ times the sum of
 
-    - action invariance, $\eta\, d(\phi(s), \psi(s, a))$: to choose an action costs nothing, so by the triangle
+    - action invariance, $\eta\, d(\phi(s), \psi(s, a))$: choosing an action costs nothing, so by the triangle
       inequality $d(\phi(s), \phi(g)) \le d(\psi(s, a), \phi(g))$ for every logged action;
     - the backup $e^{x - y} - x$ of $x = \eta\, d(\psi(s, a), \phi(g))$ to $y = \eta\, (c + d(\phi(s'), \phi(g)))$, for
-      all goals of a group: $e^{-\eta d}$ becomes its discounted mean over what follows, so that luck is not taken for
-      choice.
+      all goals of a group: $e^{-\eta d}$ becomes its discounted mean over what follows, so that luck is not mistaken
+      for choice.
 
-    It assumes logged actions, and that all of them are tried in places like these: an action that was never taken is
-    moved by $\psi$ as its network generalizes.  The contrastive term keeps pulling to the behavior: a way that the log
-    seldom takes stays farther than it is, at any $\zeta$ that was tried.
+    The objective assumes logged actions, and that every action was tried in similar states: for an action that was
+    never taken, $\psi$ depends on how its network generalizes.  The contrastive term keeps pulling towards the logged
+    behavior: the distance of a way that the log seldom takes stays too large, at every $\zeta$ that was tried.
 
     Args:
         discount: $\gamma$, of a step.
         strength: $\zeta$.
-        group: goals that are told apart; a batch is cut into groups.
+        group: number of goals that are distinguished from each other; a batch is cut into groups.
 
     Examples:
         >>> ActionInvariant(strength=0.5).needs_actions

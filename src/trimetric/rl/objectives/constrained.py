@@ -1,4 +1,4 @@
-"""Quasimetric reinforcement learning: far apart, as far as the logged steps allow."""
+"""Quasimetric reinforcement learning: push states apart, as far as the logged steps allow."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ class Constrained(Objective):
         \mathbb{E}_{(s, s')} \big[(d(s, s') - c(s, s'))^+ / \bar c\big]^2 \le \epsilon,$$
 
     with the mean cost $\bar c$, goals drawn from the log independently of the states, and a Lagrange multiplier.
-    $\phi$ is how much a distance counts, see `push`.  The cost of a cheapest path is the largest quasimetric that keeps
-    the constraints, so a head with the triangle inequality finds it between states that no step joins.
+    $\phi$ sets how much a distance counts, see `push`.  The cost of a cheapest path is the largest quasimetric that
+    satisfies the constraints, so a head with the triangle inequality finds it even between states that no step joins.
 
-    It assumes that the world is deterministic.  Where a step leads to several states at random, each of the steps that
-    was seen counts as if it could be chosen: distances are then those of the luckiest course (optimism).
+    The objective assumes that the world is deterministic.  If a step leads to several states at random, each observed
+    outcome is treated as if it could be chosen: distances are then those of the luckiest course (optimism).
 
     Args:
         push: with $x = d / \bar c$, "log" is $\log(1 + x)$, "sqrt" is $2 \sqrt{1 + x}$, "linear" is $x$, and "softplus"
-            is $-\mathrm{softplus}(r - x)$, as published, which stops to push at the reach $r$.  The flatter it becomes,
-            the less far goals pull at the distances of near ones.
-        reach: how far "softplus" pushes, about the largest distance; it must be given there, and only there.
+            is $-\mathrm{softplus}(r - x)$, as published, which stops pushing at the reach $r$.  The flatter the
+            function becomes, the less far goals affect the distances of near ones.
+        reach: how far "softplus" pushes, about the largest distance; required for "softplus", and not allowed
+            otherwise.
         tolerance: $\epsilon$, the mean squared excess that is accepted.
-        multiplier: its first value.
+        multiplier: the initial value of the multiplier.
         speed: of the logarithm of the multiplier, in units of the learning rate.
 
     Examples:

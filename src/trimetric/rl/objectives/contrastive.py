@@ -1,4 +1,4 @@
-"""Contrastive successor distances: how soon the logged behavior comes to a goal."""
+"""Contrastive successor distances: how soon the logged behavior reaches a goal."""
 
 from __future__ import annotations
 
@@ -32,23 +32,24 @@ class GoalPotential(Extras):
 
 @dataclass(frozen=True, kw_only=True)
 class Contrastive(Objective):
-    r"""Tell the states that follow from those that others are followed by (CMD, InfoNCE).
+    r"""Distinguish the states that follow a state from those that follow other states (CMD, InfoNCE).
 
     With states $s_i$, goals $g_i$ seen $k$ steps later with probability proportional to $\gamma^k$, and scores
     $f_{ij} = c(g_j) - \eta\, d(s_i, g_j)$, $\eta = -\log \gamma$ for each mean cost, the loss is the cross entropy of
-    telling $g_i$ from the goals of its group, given $s_i$, and $s_i$ from the states of its group, given $g_i$.  Its
-    optimum is the contrastive successor distance
+    identifying $g_i$ among the goals of its group, given $s_i$, and $s_i$ among the states of its group, given $g_i$.
+    Its optimum is the contrastive successor distance
 
     $$d(s, g) = \frac{1}{\eta} \log \frac{p_\gamma(g \mid g)}{p_\gamma(g \mid s)},$$
 
-    where $p_\gamma$ is the discounted occupancy of the logged behavior: a quasimetric, also in random worlds.
+    where $p_\gamma$ is the discounted occupancy of the logged behavior.  It is a quasimetric, in random worlds too.
 
-    It assumes that the behavior is worth imitating: where it seldom takes the cheapest way, that way is far.  Goals
-    must follow in the same episode, so parts of different episodes are joined by the triangle inequality alone.
+    The objective assumes that the behavior is worth imitating: if it seldom takes the cheapest way, the distance of
+    that way is too large.  Goals must follow in the same episode, so only the triangle inequality joins parts of
+    different episodes.
 
     Args:
         discount: $\gamma$, of a step.
-        group: goals that are told apart; a batch is cut into groups.
+        group: number of goals that are distinguished from each other; a batch is cut into groups.
 
     Examples:
         >>> Contrastive(discount=0.95).group

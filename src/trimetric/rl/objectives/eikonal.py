@@ -1,4 +1,4 @@
-"""The eikonal equation: how fast a distance may fall, where states are continuous."""
+"""The eikonal equation: how fast a distance may decrease, for continuous states."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class Eikonal(Objective):
     $$\max_\theta\; \mathbb{E}_{s, g}\, \phi(d(s, g)) \quad\text{subject to}\quad
         \mathbb{E}_{s, g} \big[(v\, \|\nabla_s d(s, g)\| - 1)^+\big]^2 \le \epsilon$$
 
-    with the speed $v$: a unit of cost moves a state by $v$, so a distance cannot fall faster.  It needs no steps, only
-    states, and says something of every direction instead of the logged ones.
+    with the speed $v$: a unit of cost moves a state by $v$, so a distance cannot decrease faster.  The objective needs
+    no steps, only states, and constrains every direction instead of the logged ones.
 
-    It assumes that observations are continuous, that a state can move in all directions with one speed, and that what
-    lies between states that were seen was seen as well: a wall that is thinner than the gaps between states does not
-    exist for it.  With a speed that is wrong by a factor, all distances are wrong by that factor; where the speed
+    It assumes that observations are continuous, that a state can move in all directions with the same speed, and that
+    there are no obstacles between neighboring states of the log: it cannot see a wall that is thinner than the gaps
+    between states.  If the speed is wrong by a factor, all distances are wrong by that factor; if the speed
     depends on the place or the direction (wind, gates, momentum), no $v$ is right.
 
     Args:
         speed: $v$, in units of the observations per cost; None to measure it: the 99th percentile of the logged steps.
-        moves: "ball" for the Euclidean norm of the gradient; "box" for actions each of whose values moves one
-            coordinate on its own: the sum of the absolute values, with a speed for each coordinate.
+        moves: "ball" uses the Euclidean norm of the gradient; "box", for actions whose values each move one coordinate,
+            uses the sum of the absolute values, with a speed for each coordinate.
         push: how much a distance counts, see `Constrained`.
         reach: as in `Constrained`.
         tolerance: $\epsilon$.

@@ -21,22 +21,23 @@ class Multistep(Objective):
     r"""Backups over waypoints some logged steps ahead (MQE).
 
     With $\psi(s, a)$ for states with actions as in `ActionInvariant`, a waypoint $w$ that was seen $k$ steps later ($k$
-    geometric with $\lambda$, and 1 for a part of the rows), and the cost $c_k$ of these steps, the loss is the backup
+    geometric with $\lambda$, and 1 for some of the rows), and the cost $c_k$ of these steps, the loss is the backup
     $e^{x - y} - x$ of $x = \eta\, d(\psi(s, a), \phi(g))$ to $y = \eta\, (c_k + d(\phi(w), \phi(g)))$, half of it for
     goals $g$ of the same episode, half for those of the whole group, plus
 
     $$\big(e^{-\eta\, d(\phi(s), \psi(s, a))} - 1\big)^2,$$
 
-    by which choosing an action costs nothing.  Long backups carry costs across a horizon in fewer steps than single
-    ones, which have to pass them on from state to state.
+    which makes choosing an action cost nothing.  Long backups propagate costs across a horizon in fewer steps than
+    one-step backups, which have to pass them on from state to state.
 
-    It assumes that between a state and its waypoint the log went about the cheapest way: what $k$ logged steps cost is
-    taken for what they have to cost.  A log that wanders makes everything far; smaller $\lambda$ helps.
+    The objective assumes that between a state and its waypoint the log took roughly the cheapest way, because it uses
+    the cost of $k$ logged steps as the necessary cost.  If the log wanders, all distances are too large; a smaller
+    $\lambda$ helps.
 
     Args:
         discount: $\gamma$, of a step.
         spread: $\lambda$; waypoints are $1 / (1 - \lambda)$ steps away on average.
-        single: the part of the rows whose waypoint is the next state.
+        single: the share of rows whose waypoint is the next state.
         group: goals for each state; a batch is cut into groups.
 
     Examples:

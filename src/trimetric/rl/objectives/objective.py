@@ -1,4 +1,4 @@
-"""What a distance can be learned by from a log: the interface of all objectives."""
+"""The interface of all objectives by which a distance can be learned from a log."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class Batch:
 class Objective(ABC):
     """How a distance is learned from a log.
 
-    An objective is a frozen set of settings: it draws rows, and turns them into a loss.  What it trains beside the
-    model lies in its `Extras`.
+    An objective is a frozen set of settings: it draws rows, and turns them into a loss.  Everything that it trains in
+    addition to the model is in its `Extras`.
 
     Examples:
         >>> from trimetric.rl import Constrained, Contrastive

@@ -81,13 +81,13 @@ class TemporalDifference(Objective):
     with the minimum over all moves that were seen from observations equal to $s$, and $\bar d$ a slowly following copy
     of the model.  Costs are measured in units of the mean cost.
 
-    It assumes that states return: with two moves from equal observations it can compare them.  Where no state is seen
-    twice there is nothing to compare, and it values the logged walk itself, detours included.  In random worlds the
-    minimum takes luck for choice.
+    The objective assumes that states recur, so that it can compare different moves from equal observations.  If no
+    state is seen twice there is nothing to compare, and it learns the cost of the logged walk itself, detours included.
+    In random worlds the minimum mistakes luck for choice.
 
     Args:
-        decay: the part of the copy that stays in a step.
-        random_goals: the part of the goals that are random states; the others were seen later in the episode.
+        decay: the factor by which the weights of the copy are kept in each step.
+        random_goals: the share of goals that are random states; the others were seen later in the episode.
 
     Examples:
         >>> TemporalDifference(decay=0.99).random_goals

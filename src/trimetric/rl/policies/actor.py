@@ -1,4 +1,4 @@
-"""Policies that are one network: quick, and trained by cloning, by a learned distance, or by a planner."""
+"""Policies that are a single network: fast, and trained by cloning, by a learned distance, or by a planner."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from trimetric.rl.trajectories.trajectories import Trajectories
 
 
 class ActorPolicy(Policy):
-    """A network from what is seen, what is wanted, and the difference of both to an action.
+    """A network that maps an observation, a goal and their difference to an action.
 
     Args:
-        features: of an observation, or of its point if there is an encoder.
+        features: number of features of an observation, or of its point if there is an encoder.
         actions: the size of an action, or the number of actions.
         discrete: whether actions are numbers.
-        encoder: what reads observations, such as that of a learned distance; it stays as it is.  None for observations
-            that are vectors.
+        encoder: reads observations, such as the encoder of a learned distance; it is not trained.  None for
+            observations that are vectors.
         widths: hidden layers.
         waves: frequencies per feature that the network reads as well.
         low: the lowest values of an action; None for no limit.

@@ -1,4 +1,4 @@
-"""A planner becomes an actor: one network that has learned what the planner does."""
+"""Turn a planner into an actor: one network that has learned to imitate the planner."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ def distil_policy(
     checkpoint: Path | str | None = None,
     progress: Shown = "auto",
 ) -> ActorPolicy:
-    """Train an actor to do what a planner does, from logged states to logged goals.
+    """Train an actor to imitate a planner, from logged states to logged goals.
 
-    The actor is as quick as a network, needs no log, and has no state.  It is asked for what the teacher does on states
-    of the log; where it drifts away from these, it may err.
+    The actor is as fast as a network, needs no log, and has no state.  It learns the teacher's actions on states
+    of the log; in states far from these, it may be wrong.
 
     Args:
         teacher: a `WaypointPolicy`, a `GraphPolicy`, or any function from observations and goals to actions.
-        trajectories: the log; its actions only tell what an action is.
-        encoder: what reads observations that are no vectors; it stays as it is.
-        states: how many logged states to ask the teacher for.
-        goals: how many logged states are goals.
-        near: the part of the examples whose goal was seen at most 20 steps later, so that the actor learns to arrive.
+        trajectories: the log; its actions are used only for their format and range.
+        encoder: reads observations that are not vectors; it is not trained.
+        states: number of logged states on which the teacher is asked.
+        goals: number of logged states that are goals.
+        near: the share of examples whose goal was seen at most 20 steps later, so that the actor learns to arrive.
         widths: hidden layers.
-        waves: frequencies per feature that the actor reads as well; without them it blurs what the teacher does on
+        waves: frequencies per feature that the actor reads as well; without them it blurs the teacher's actions on
             both sides of a wall.
         steps: the number of steps.
         batch_size: examples per step.
         learning_rate: of Adam, decaying to 0 along a cosine.
-        seed: of weights and of what is drawn.
+        seed: of the weights and the random draws.
         checkpoint: a file to keep the state of the run in.
         progress: "silent" prints nothing.
 

@@ -87,17 +87,17 @@ def learn_dynamics(
 ) -> Dynamics:
     r"""Learn what actions lead to, by the mean squared error of the change.
 
-    It assumes that the world is deterministic; where it is not, the mean of what follows is learned.
+    The world should be deterministic; otherwise the mean of the next states is learned.
 
     Args:
         trajectories: a log with actions.
         model: a learned distance, to predict the points of its encoder ("latent"); None to predict observations, which
-            must be vectors then.
+            must then be vectors.
         steps: the number of steps.
         batch_size: logged steps per step.
         learning_rate: of Adam.
         widths: hidden layers.
-        seed: of weights and of what is drawn.
+        seed: of the weights and the random draws.
         checkpoint: a file to keep the state of the run in.
         progress: "silent" prints nothing.
 

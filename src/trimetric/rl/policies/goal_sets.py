@@ -11,7 +11,7 @@ from trimetric.rl.policies.policy import Policy, frozen
 
 
 class NearestGoalPolicy(Policy):
-    """Walks to that member of a set of goals which is nearest by a learned distance.
+    """Walks to the member of a set of goals that is nearest by a learned distance.
 
     Args:
         model: the learned distance.

@@ -1,4 +1,4 @@
-"""Planning over logged states by a search: many short distances instead of one long one."""
+"""Planning by a search over logged states: many short distances instead of a single long one."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NEARLY_BEST = 1.02
 class GraphPolicy(Planner):
     """Walks along cheapest paths over logged states, whose edges are the learned distances up to a radius.
 
-    Only near distances have to be right.  In worlds where a straight line to a near state is nearly always free, a
-    search over Euclidean edges does as well: compare with it before you credit the learned distance.
+    Only short distances have to be accurate.  In worlds where a straight line to a near state is nearly always free, a
+    search over Euclidean edges works as well: compare with it before you credit the learned distance.
 
     Args:
         model: a learned distance.

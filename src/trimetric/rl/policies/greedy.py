@@ -1,4 +1,4 @@
-"""The action after which the least remains, by what the actions are known or predicted to lead to."""
+"""The action with the smallest remaining distance, by the known or predicted results of the actions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from trimetric.rl.trajectories.trajectories import Trajectories
 
 
 class LoggedMoves(Described):
-    """What each action led to, where it was tried: for logs in which the same observations return.
+    """The results of the actions that were tried in each state, for logs in which the same observations recur.
 
-    Where an action led to several states, the one that followed most often counts.
+    If an action led to several states, the one that followed most often is used.
 
     Args:
         states: the number of distinct observations.
@@ -92,9 +92,9 @@ class LoggedMoves(Described):
 
 
 class GreedyPolicy(Policy):
-    """Takes the action a with least d(f(s, a), g), where f is what actions lead to.
+    """Takes the action a with the smallest d(f(s, a), g), where f predicts the result of an action.
 
-    One step deep: it follows a distance that is right, and stops where that has a local minimum.
+    It looks one step ahead: it follows the distance, and gets stuck in its local minima.
 
     Args:
         model: a learned distance.

@@ -38,29 +38,30 @@ def learn_actor(
     checkpoint: Path | str | None = None,
     progress: Shown = "auto",
 ) -> ActorPolicy:
-    r"""Train an actor on a log to go where a learned distance falls.
+    r"""Train an actor on a log to take actions that decrease a learned distance.
 
-    "awr" clones logged actions, those that came closer to the goal with more weight: $\exp(\beta A)$, at most 100, with
-    $A = (d(s, g) - c - d(s', g)) / \bar c$ and $\beta$ = `strength`.
+    "awr" clones logged actions, with more weight on those that came closer to the goal: $\exp(\beta A)$, at most 100,
+    with $A = (d(s, g) - c - d(s', g)) / \bar c$ and $\beta$ = `strength`.
 
-    "ddpg" moves the actor's own action down the distance through learned dynamics $f$, held to the logged one:
-    $d(f(s, \pi(s, g)), g) / |\bar d| + \alpha \|\pi(s, g) - a\|^2 / 2$ with $\alpha$ = `strength`; for continuous
-    actions only.  It assumes that the dynamics hold for actions that were not logged.
+    "ddpg" trains the actor's own action to decrease the distance through learned dynamics $f$, while staying close to
+    the logged action: it minimizes $d(f(s, \pi(s, g)), g) / |\bar d| + \alpha \|\pi(s, g) - a\|^2 / 2$ with
+    $\alpha$ = `strength`; for continuous actions only.  It assumes that the dynamics are accurate for actions that were
+    not logged.
 
     Args:
-        model: a learned distance; it stays as it is.
+        model: a learned distance; it is not trained.
         trajectories: a log with actions.
         method: "awr" or "ddpg".
-        dynamics: from `learn_dynamics`, for "ddpg" and only there.
+        dynamics: from `learn_dynamics`; only for "ddpg".
         strength: $\beta$ of "awr" (3 by default) or $\alpha$ of "ddpg" (0.003 by default).
-        random_goals: the part of the goals that are random states; the others were seen later in the episode.
+        random_goals: the share of goals that are random states; the others were seen later in the episode.
         reads: what the actor reads: observations, which must be vectors, or the points of the model's encoder.
         widths: hidden layers.
         waves: frequencies per feature that the actor reads as well.
         steps: the number of steps.
         batch_size: logged steps per step.
         learning_rate: of Adam, decaying to 0 along a cosine.
-        seed: of weights and of what is drawn.
+        seed: of the weights and the random draws.
         checkpoint: a file to keep the state of the run in.
         progress: "silent" prints nothing.
 
@@ -116,20 +117,20 @@ def clone_behavior(
     checkpoint: Path | str | None = None,
     progress: Shown = "auto",
 ) -> ActorPolicy:
-    """Clone what was done on the way to what was seen later in the same episode (goal-conditioned behavior cloning).
+    """Clone the actions on the way to states seen later in the same episode (goal-conditioned behavior cloning).
 
-    It knows nothing of distances, and cannot join parts of different episodes: the baseline for actors.
+    This baseline for actors uses no distances, and cannot join parts of different episodes.
 
     Args:
         trajectories: a log with actions.
-        encoder: what reads observations that are no vectors; it stays as it is.
-        random_goals: the part of the goals that are random states, for which the action says nothing.
+        encoder: reads observations that are not vectors; it is not trained.
+        random_goals: the share of goals that are random states, to which the action is unrelated.
         widths: hidden layers.
         waves: frequencies per feature that the actor reads as well.
         steps: the number of steps.
         batch_size: logged steps per step.
         learning_rate: of Adam, decaying to 0 along a cosine.
-        seed: of weights and of what is drawn.
+        seed: of the weights and the random draws.
         checkpoint: a file to keep the state of the run in.
         progress: "silent" prints nothing.
 
@@ -164,19 +165,19 @@ def learn_local_policy(
     checkpoint: Path | str | None = None,
     progress: Shown = "auto",
 ) -> LocalPolicy:
-    """Clone how to get to what was seen at most `horizon` steps later: the part of a planner that moves.
+    """Clone how to get to states seen at most `horizon` steps later: the part of a planner that chooses actions.
 
     Args:
         trajectories: a log with actions.
         horizon: the largest number of steps to a goal.
-        encoder: what reads observations that are no vectors; it stays as it is.
-        saturate: whether actions are scaled up to their limits, see `ActorPolicy`; without an effect where the log has
+        encoder: reads observations that are not vectors; it is not trained.
+        saturate: whether actions are scaled up to their limits, see `ActorPolicy`; has no effect if the log has
             no `action_range`.
         widths: hidden layers.
         steps: the number of steps.
         batch_size: logged steps per step.
         learning_rate: of Adam, decaying to 0 along a cosine.
-        seed: of weights and of what is drawn.
+        seed: of the weights and the random draws.
         checkpoint: a file to keep the state of the run in.
         progress: "silent" prints nothing.
 

@@ -1,4 +1,4 @@
-"""Planning over logged states: the ways between them by a learned distance, and a policy for near goals that moves."""
+"""Planning over logged states: a learned distance finds paths between them, and a policy for near goals walks."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class Planner(Policy):
             trajectories: the log.
             local: the policy that walks to near states, from `learn_local_policy`.
             states: how many waypoints to choose.
-            horizon: how many logged steps away the next waypoint may be; of a graph, how long an edge may be.
-            quantile: which part of the states that are `horizon` logged steps away is within the radius.
-            seed: of what is drawn.
+            horizon: how many logged steps away the next waypoint may be; for a graph, how long an edge may be.
+            quantile: the share of states `horizon` logged steps away that lies within the radius.
+            seed: of the random draws.
 
         Returns:
             The policy.
@@ -238,7 +238,7 @@ def planned(
         states: how many states.
         horizon: the number of logged steps to the next one.
         quantile: of the distances of states that are so far away.
-        seed: of what is drawn.
+        seed: of the random draws.
 
     Returns:
         What was seen there, and the radius.
@@ -258,7 +258,7 @@ def radius_of(model: Siamese, log: Trajectories, *, horizon: int, quantile: floa
         log: the episodes.
         horizon: the number of steps.
         quantile: of these distances.
-        seed: of what is drawn.
+        seed: of the random draws.
     """
     checks.positive_int("horizon", horizon)
     checks.finite_number("quantile", quantile, above=0, below=1)

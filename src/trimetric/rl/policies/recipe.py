@@ -32,7 +32,7 @@ class LearnedPolicy:
 
     Attributes:
         policy: from observations and goals to actions; None with kind="none".
-        distance: what it goes by; None for behavior cloning.
+        distance: the learned distance that it uses; None for behavior cloning.
 
     Examples:
         >>> import numpy as np
@@ -67,13 +67,14 @@ def learn_policy(
     progress: Shown = "auto",
     log: Log | None = None,
 ) -> LearnedPolicy:
-    """Learn a distance from a log, and a policy that goes by it.
+    """Learn a distance from a log, and a policy that uses it.
 
     Args:
-        trajectories: the log; with actions, unless no policy is learned.
-        kind: "graph" and "waypoints" plan over logged states (`GraphPolicy`, `WaypointPolicy`), "actor" is one network
-            that has learned what the graph planner does (`distil_policy`), "awr" one that was cloned with weights
-            (`learn_actor`), "clone" one that knows no distance (`clone_behavior`); "none" learns the distance alone.
+        trajectories: the log; it must have actions, unless no policy is learned.
+        kind: "graph" and "waypoints" plan over logged states (`GraphPolicy`, `WaypointPolicy`), "actor" is a network
+            that imitates the graph planner (`distil_policy`), "awr" a network that was cloned with weights
+            (`learn_actor`), "clone" a network that uses no distance (`clone_behavior`); "none" learns the distance
+            alone.
         objective: how to learn the distance; `Constrained()` by default.
         head: as in `goal_model`.
         dim: dimensions of the points.
@@ -87,7 +88,7 @@ def learn_policy(
         states: how many waypoints to choose.
         held_out: a log that is not trained on, see `learn_distance`.
         seed: of everything random.
-        checkpoint: a file to keep the state of the run in; further stages write beside it.
+        checkpoint: a file to keep the state of the run in; later stages write to files next to it.
         progress: "silent" shows no progress bar.
         log: called with a line of text before each stage.
 

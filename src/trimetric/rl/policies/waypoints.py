@@ -1,4 +1,4 @@
-"""Planning by the learned distance: a short search, and what remains after it as the distance says."""
+"""Planning by the learned distance: a short search, and the learned distance for the rest of the way."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ LOOKAHEAD = 5.0
 
 
 class WaypointPolicy(Planner):
-    """Searches a few radii ahead, for the logged state w with least d(w, g) + c(s, w) / 4, and walks there.
+    """Searches a few radii ahead for the logged state w with the smallest d(w, g) + c(s, w) / 4, and walks there.
 
-    c(s, w) is the cost of a path of short distances, d(w, g) what remains to the goal, by the distance alone: it has to
-    know the whole way, but for dips that are no deeper than the search is long.  A distance has such dips near walls,
-    behind which there is a place much nearer to the goal; a planner that looks at the next waypoint only stays there.
+    c(s, w) is the cost of a path of short distances, and d(w, g) the remaining distance to the goal.  The distance
+    has to be accurate for the whole way, except for local minima that the search is long enough to leave.  Distances
+    have such minima at walls, behind which there is a place much nearer to the goal; a planner that considers only the
+    next waypoint gets stuck there.
 
     Args:
         model: a learned distance.
@@ -82,9 +83,9 @@ class WaypointPolicy(Planner):
             local: the policy that walks to near states, from `learn_local_policy`.
             states: how many waypoints to choose.
             horizon: how many logged steps away the next waypoint may be.
-            quantile: which part of the states that are `horizon` logged steps away is within the radius.
+            quantile: the share of states `horizon` logged steps away that lies within the radius.
             lookahead: the cost of the longest path between waypoints, in radii; 0 for the next waypoint alone.
-            seed: of what is drawn.
+            seed: of the random draws.
 
         Returns:
             The policy.
