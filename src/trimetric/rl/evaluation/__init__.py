@@ -1,4 +1,4 @@
-"""How well policies reach goals, why they fail, and what a learned distance got wrong."""
+"""How well policies reach goals, why they fail, and which errors a learned distance makes."""
 
 from trimetric.rl.evaluation.diagnosis import Along as Along
 from trimetric.rl.evaluation.diagnosis import Diagnosis as Diagnosis

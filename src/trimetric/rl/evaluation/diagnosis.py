@@ -1,4 +1,4 @@
-"""What a learned distance got wrong, before any policy uses it: on steps, along episodes, and between random states."""
+"""The errors of a learned distance, before any policy uses it: on steps, along episodes, and between random states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StepRatio:
     """The learned distance of logged steps, divided by their costs.
 
     Args:
-        mean: about 1 where the distance fits the steps.
+        mean: about 1 if the distance fits the steps.
         over: share of the steps that are more than a tenth too long.
         highest: the 99 % quantile.
 
@@ -76,8 +76,8 @@ class Diagnosis:
         steps: the steps of the log.
         training_steps: those of the log that was learned from; None if it was not given.
         along: distances along episodes.
-        nearer: share of the states from which ten logged steps came nearer to what was seen 100 steps later (or at the
-            end); .5 is what a constant would have.
+        nearer: share of the states from which ten logged steps came nearer to the state seen 100 steps later (or at the
+            end); a constant distance would have .5.
         far: mean distance of random pairs.
         asymmetry: mean difference between there and back, divided by the mean distance.
         multiplier: the last multiplier of a constrained objective; None if there is none.
@@ -102,10 +102,10 @@ class Diagnosis:
     multiplier: float | None
 
     def warnings(self) -> list[str]:
-        """Name what would keep a policy from following the distance.
+        """List the problems that would keep a policy from following the distance.
 
         Returns:
-            One sentence each; none if nothing is wrong.
+            One sentence per problem; empty if there are none.
         """
         found = []
         if self.training_steps is not None and self.steps.mean > STRETCHED * self.training_steps.mean:
@@ -149,12 +149,12 @@ def diagnose(
     samples: int = 2000,
     seed: int = 0,
 ) -> Diagnosis:
-    """Measure a learned distance on a log, best on one that it did not learn from.
+    """Measure the errors of a learned distance on a log, preferably on a log that was not used for training.
 
     Args:
-        model: the distance, or what `learn_distance` returned, which has the multiplier as well.
+        model: the distance, or the result of `learn_distance`, which has the multiplier as well.
         trajectories: the log to measure on.
-        train: the log that was learned from, to compare its steps.
+        train: the training log, to compare its steps.
         samples: states or pairs for each number.
         seed: of the choice.
 

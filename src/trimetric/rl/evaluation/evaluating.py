@@ -59,23 +59,23 @@ def evaluate(
 ) -> Evaluation | Score:
     """Let a policy act in a world until its goals are reached: success, SPL and time, per task.
 
-    All episodes of all tasks are advanced at once, as far as the world can.  Two policies that are evaluated with the
+    All episodes of all tasks run at once, as far as the world supports this.  Two policies that are evaluated with the
     same seed get the same starts and goals.
 
     Args:
         world: a world with tasks, such as `PointMaze`, `DirectedPoint` or `GymnasiumTasks`.
         policy: a function of observations (b, ...) and goals, tensors, to actions (b, A) or numbers of actions (b,).
-        pairs: None.  (Calls of version 0.2, with a grid world, values and pairs, still work for one release; they
-            are `evaluate_values` now.)
+        pairs: None.  (Calls as in version 0.2, with a grid world, values and pairs, still work for one release; use
+            `evaluate_values` instead.)
         tasks: numbers of the tasks, from 0; all by default.
         episodes: how many for each task.
-        seed: of starts, goals, and of what is random in the world.
+        seed: of starts, goals, and the randomness of the world.
         record: whether to keep the paths, for `classify_failures` and pictures.
-        goal_value: None; as `pairs`.
+        goal_value: None; see `pairs`.
         max_steps: steps after which an episode has failed (default: those of the world).
 
     Returns:
-        What was found; `comparison_table` prints several of them.
+        The results; `comparison_table` prints several of them.
 
     Examples:
         >>> from trimetric.rl import DirectedPoint

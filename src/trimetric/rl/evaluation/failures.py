@@ -1,4 +1,4 @@
-"""Why episodes failed: whoever does not move has a bad policy, whoever moves without progress a bad distance."""
+"""Why episodes failed: an agent that does not move has a bad policy, one that moves without progress a bad distance."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ class Failures:
 
 @torch.no_grad()
 def classify_failures(evaluation: Evaluation, distance: Callable[[Tensor, Tensor], Tensor]) -> Failures:
-    """Tell for each episode that failed whether it stopped moving, or moved without coming nearer.
+    """Classify each failed episode: the agent stopped moving, moved without coming nearer, or ran out of time.
 
-    An episode is judged by its last quarter.  "does not move": it stays within five usual steps, as at a wall; the
-    policy, or what it knows of actions there, is at fault.  "moves without progress": the distance to the goal does
-    not fall below 95 % of the least before; the distance has a local minimum there.  "runs out of time": it still came
-    nearer.
+    An episode is judged by its last quarter.  "does not move": the agent stays within five usual steps, as at a wall;
+    the policy, or its knowledge of actions there, is at fault.  "moves without progress": the distance to the goal does
+    not fall below 95 % of the smallest distance before; the distance has a local minimum there.  "runs out of time":
+    the agent still came nearer.
 
     Args:
         evaluation: from `evaluate(..., record=True)`, in a world whose observations are vectors.

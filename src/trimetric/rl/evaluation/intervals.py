@@ -1,4 +1,4 @@
-"""How sure a success rate is: intervals over the tasks and the seeds from which it was averaged."""
+"""How reliable a success rate is: intervals over the tasks and the seeds over which it was averaged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DRAWS = 2000
 def bootstrap_interval(
     values: Float[np.ndarray, "groups each"], *, level: float = 0.95, seed: int = 0
 ) -> tuple[float, float]:
-    """Compute an interval for the mean of means of groups, by drawing groups and values in them anew.
+    """Compute a bootstrap interval for the mean of means of groups: groups and the values in them are resampled.
 
     Args:
         values: one row per group, such as a task; NaN where a group has fewer values.

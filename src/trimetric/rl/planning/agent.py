@@ -14,14 +14,14 @@ from trimetric.rl.transitions.log import Transitions
 
 
 class Agent:
-    r"""Acts in the environment itself: takes the action with the least mean of $c + d(s', g)$ over its logged steps.
+    r"""Acts in the environment: takes the action with the smallest mean of $c + d(s', g)$ over its logged steps.
 
-    It looks up each observation as the nearest known state, so it also acts where steps are random or states binned.
+    It replaces each observation by the nearest known state, so it also works if steps are random or states binned.
 
     Args:
         model: a distance between observations.
         transitions: a log with actions.
-        goals: number of the state to go to, or of several states any of which will do.
+        goals: the number of the goal state, or of several states, any of which is a goal.
 
     Attributes:
         moves: the known moves of the log.

@@ -24,8 +24,8 @@ def greedy_actions(
     Args:
         world: the world to act in.
         values: V(s, g) of all states and goals (..., n, n).
-        goal_value: with "zero" V(g, g) is 0 whatever the network says, since the episode ends there.  A metric says so
-            itself; other networks do not, and with "learned" they may walk past their goals.
+        goal_value: with "zero", V(g, g) is 0 whatever the network predicts, since the episode ends there.  A metric is
+            always 0 there; other networks are not, and with "learned" their walks may pass by their goals.
 
     Returns:
         Numbers of actions (..., n, n).

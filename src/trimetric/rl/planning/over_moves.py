@@ -1,4 +1,4 @@
-"""Plan with nothing but logged transitions: walk greedily over the moves that were seen, and score the walks."""
+"""Plan with logged transitions only: walk greedily over the moves that were seen, and score the walks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a log, and in which row: the arrays of `Trajectories`, checked before anything is learned."""
+"""Checks of the arrays of `Trajectories` before anything is learned; errors name what is wrong, and in which row."""
 
 from __future__ import annotations
 

@@ -41,8 +41,7 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> Path:
 def read_trajectories(path: Path | str) -> Trajectories:
     """Read a log that `Trajectories.write` has written, or an .npz file of OGBench.
 
-    The observations and actions of a folder stay on the disk and are read as they are needed, after one pass that
-    checks them.
+    The observations and actions of a folder stay on disk and are read when needed, after one pass that checks them.
 
     Args:
         path: an .npz file or a folder.

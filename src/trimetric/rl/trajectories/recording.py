@@ -27,7 +27,7 @@ def record(
 
     Args:
         env: an environment whose observations are numbers, or dictionaries with numbers under "observation".
-        policy: the function from what the environment shows to an action; random actions by default.
+        policy: the function from an observation of the environment to an action; random actions by default.
         episodes: number of episodes.
         seed: seed of the environment and of random actions.
         max_steps: cuts episodes off; for an environment that does not end them itself.

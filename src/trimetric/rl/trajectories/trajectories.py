@@ -1,4 +1,4 @@
-"""Logged episodes: what was seen, what was done, what each step cost, and where episodes end."""
+"""Logged episodes: observations, actions, the cost of each step, and where episodes end."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from trimetric.rl.transitions.log import Transitions
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Trajectories:
-    """Episodes of observations, one after another, with what was done between them.
+    """Episodes of observations, one after another, with the actions between them.
 
-    An episode of T steps is T + 1 rows: the last one holds what was seen at the end, and no step starts there, so its
+    An episode of T steps has T + 1 rows: the last row holds the final observation.  No step starts there, so its
     action and its cost have no meaning.
 
     Args:
-        observations: what was seen (N, ...): vectors or images of finite numbers, or (N,) numbers of states.  A memory
-            map stays one.
+        observations: the observations (N, ...): vectors or images of finite numbers, or (N,) state numbers.  A memory
+            map is not loaded into memory.
         ends: the row of the last observation of each episode (E,), ascending; the last one is N - 1.
-        actions: what was done in each row: vectors (N, A), or (N,) numbers of actions; None if it is not known.
+        actions: the action in each row: vectors (N, A), or (N,) action numbers; None if they are not known.
         terminated: whether each episode ended in a terminal state (E,), rather than being cut off; False by default.
         costs: cost of the step from each row to the next one (N,), above 0; 1 by default.
         action_range: the lowest and the highest value of an action, numbers or vectors (A,).
@@ -82,8 +82,8 @@ class Trajectories:
         """Take the arrays of a data set of OGBench, as `ogbench.make_env_and_datasets` returns them.
 
         Args:
-            data: a mapping with `observations`, `actions` and `terminals`, with or without `next_observations`; with
-                `timeouts` beside them, `terminals` are terminal states, as in D4RL.
+            data: a mapping with `observations`, `actions` and `terminals`, with or without `next_observations`; if it
+                also has `timeouts`, `terminals` are terminal states, as in D4RL.
             action_range: the lowest and the highest value of an action; None if it is not known.
 
         Returns:
@@ -96,10 +96,10 @@ class Trajectories:
         """Take the episodes of a Minari data set.
 
         Args:
-            dataset: from `minari.load_dataset`.  Of observations that are dictionaries, "observation" is taken.
+            dataset: from `minari.load_dataset`.  If observations are dictionaries, their "observation" is used.
 
         Returns:
-            The log, with minus the rewards as costs where all of them are below 0, otherwise 1 per step.
+            The log.  Its costs are minus the rewards if all rewards are below 0, otherwise 1 per step.
         """
         return cls(**sources.from_minari(dataset))
 
@@ -124,7 +124,7 @@ class Trajectories:
     def from_transitions(cls, transitions: Transitions) -> Trajectories:
         """Chain the steps of a log of transitions to episodes.
 
-        A step belongs to the episode of the step before if it starts with what was seen after that one.
+        A step belongs to the episode of the previous step if it starts with the observation after that step.
 
         Args:
             transitions: the log.
@@ -241,7 +241,7 @@ class Trajectories:
         """Hold out whole episodes, at random.
 
         Args:
-            fraction: the part of the episodes to hold out, at least one of them, between 0 and 1.
+            fraction: the share of episodes to hold out, between 0 and 1; at least one episode is held out.
             seed: of the choice.
 
         Returns:

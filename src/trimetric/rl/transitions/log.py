@@ -1,4 +1,4 @@
-"""Logged transitions: for many users, all that is known of their world."""
+"""Logged transitions: for many users, everything that is known about their world."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ KEYS = (*STORED, "rewards")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Transitions:
-    """A log of steps: what was seen before and after each step, and what the step cost.
+    """A log of steps: the observations before and after each step, and the cost of the step.
 
     Args:
-        observations: what was seen before each step (n, ...), finite numbers.
-        next_observations: what was seen after it, of the same shape.
-        costs: cost of each step (n,), above 0: so the cost of a cheapest path is a quasimetric.
+        observations: the observation before each step (n, ...), finite numbers.
+        next_observations: the observation after each step, of the same shape.
+        costs: cost of each step (n,), above 0, so that the cost of a cheapest path is a quasimetric.
         actions: number of the action of each step (n,); only an `Agent` needs them.
         terminals: whether the episode ended with each step (n,).
 
@@ -144,8 +144,8 @@ class Transitions:
 def read_transitions(path: Path | str) -> Transitions:
     """Read the transitions of an .npz file.
 
-    Its arrays are `observations` and `next_observations` (n, ...), `costs` or `rewards` (n,), rewards being minus the
-    costs, and, where they are known, `actions` and `terminals` (n,).
+    Its arrays are `observations` and `next_observations` (n, ...), `costs` or `rewards` (n,), where rewards are minus
+    the costs, and, if known, `actions` and `terminals` (n,).
 
     Args:
         path: the file.
