@@ -1,4 +1,4 @@
-"""Files of pairs, matrices, edges and features: read fast, and rejected with the line that is wrong.
+"""Files of pairs, matrices, edges and features: they are read fast, and errors name the line that is wrong.
 
 - `columns.py`: the reader of tables (CSV, TSV, Parquet, NPZ), on `text.py` and `arrays.py`.  On top of it: `pairs.py`,
   `edges.py` and `features.py`.

@@ -1,4 +1,4 @@
-"""Arrays of untrusted NPY and NPZ files: what a header promises is checked before memory is allocated."""
+"""Arrays of untrusted NPY and NPZ files: headers are checked before memory is allocated."""
 
 from __future__ import annotations
 

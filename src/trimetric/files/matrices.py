@@ -43,14 +43,14 @@ class SquareMatrix:
 
 
 def read_square_matrix(file: Path, *, gaps: bool = False, cost: Cost | None = None) -> SquareMatrix:
-    """Read a square matrix, in the format that the suffix tells.
+    """Read a square matrix, in the format determined by the suffix.
 
     - `.csv`, `.tsv`, `.txt` (numbers separated by blanks): with or without a header of names; with one, the first
       column may repeat them.
     - `.npy`; `.npz` with one matrix, or one named `D`, and optionally the names of its objects as `ids`.
     - `.atsp`, `.tsp`, `.vrp`: TSPLIB and VRPLIB with an explicit matrix; its diagonal, which is not a distance there,
-      becomes 0.  A `.txt` file that begins like one is read as one.
-    - `.json`: an answer of OSRM's table service, an instance of VROOM, or matrices as OR-Tools takes them; see
+      becomes 0.  A `.txt` file that begins like one is read in the same way.
+    - `.json`: a response of OSRM's table service, a VROOM instance, or matrices as OR-Tools takes them; see
       `trimetric.files.solver_json`.
     - `.parquet`: a table of pairs with the columns from, to and a cost.
 

@@ -19,7 +19,7 @@ with needing("trimetric.integrations.pytorch_metric_learning", "metric-learning"
 class TriangleDistance(BaseDistance):
     r"""Measure embeddings by a head, in any loss or miner that takes `distance=`.
 
-    What the head promises stays true: embeddings are not normalized and the distance is not raised to a power,
+    The promises of the head still hold: embeddings are not normalized and the distance is not raised to a power,
     because either may break the triangle inequality ($d^2$ does).
 
     Entry (i, j) of the matrix is $d(\mathrm{query}_i, \mathrm{reference}_j)$.  Losses and miners make the anchor the
@@ -29,10 +29,10 @@ class TriangleDistance(BaseDistance):
     Multi-Similarity) use the negative or the margin of it, and their constants (`temperature`, `base`,
     `margin`, `beta`) are in units of distance.
 
-    Under `torch.autocast` the encoder computes in half precision, the head in that of its parameters.
+    Under `torch.autocast` the encoder computes in half precision, the head in the precision of its parameters.
 
-    The head is a sub-module of this distance, which is one of the loss: optimize `loss.parameters()`, and move the
-    loss by `.to(device)`.
+    The head is a sub-module of this distance, which is a sub-module of the loss: optimize `loss.parameters()`, and move
+    the loss by `.to(device)`.
 
     Args:
         distance: the head, a distance or a norm.

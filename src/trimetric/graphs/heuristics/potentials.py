@@ -19,7 +19,7 @@ ROUNDING = 1e-9  # relative to the largest potential
 class Certificate:
     r"""The result of checking a heuristic on all arcs of a graph.
 
-    Where no arc is too steep, $h(u, t) \le w(u, v) + h(v, t)$ for all arcs and targets: the bound is consistent, hence
+    If no arc is too steep, $h(u, t) \le w(u, v) + h(v, t)$ for all arcs and targets: the bound is consistent, hence
     admissible, and search with it finds shortest paths.
 
     Attributes:
@@ -48,9 +48,9 @@ class Certificate:
 class PotentialHeuristic:
     r"""$h(x, t) = \max_k (g_k(t) - g_k(x))^+$, or the maximum of $|g_k(t) - g_k(x)|$ where undirected.
 
-    A quasimetric for any numbers $g$: relu of a difference keeps the triangle inequality, and so does a maximum.  It is
-    at most the distance iff $g_k(v) - g_k(u) \le w(u, v)$ on every *arc*: sum that along a shortest path.
-    `certify` checks it in $O(|E|)$; `closed` makes it so.
+    This is a quasimetric for any numbers $g$: relu of a difference keeps the triangle inequality, and so does a
+    maximum.  It never exceeds the distance iff $g_k(v) - g_k(u) \le w(u, v)$ on every *arc*: sum this inequality along
+    a shortest path.  `certify` checks the condition in $O(|E|)$; `closed` makes it true.
 
     Args:
         potentials: `(n, k)` numbers $g_k$ in float64.

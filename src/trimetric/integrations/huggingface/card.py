@@ -14,7 +14,7 @@ from trimetric.models.model import Model
 def model_card(model: Model, *, license: str | None = None, data: str | None = None, audit: Audit | None = None) -> str:
     """Write the card of a model from its notes: what it promises, its data, errors by distance, audit and license.
 
-    What is not known is said to be so.
+    The card says so if something is not known.
 
     Args:
         model: the model.

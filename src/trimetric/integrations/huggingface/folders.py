@@ -35,7 +35,7 @@ def save_pretrained(
     Args:
         model: the model.
         folder: is made if it is missing; files of these names in it are replaced.
-        license: of the weights, such as "mit"; the card says that none is given where it is None.
+        license: of the weights, such as "mit"; if None, the card says that no license is given.
         data: what the model was trained on, in a sentence or more of Markdown.
         audit: what `trimetric.audit` measured; its numbers go into the card.
 
@@ -77,11 +77,11 @@ def from_pretrained(
     Nothing in the files is executed.
 
     Args:
-        source: a folder; where there is none, the name of a repository, "owner/name", which needs the package
+        source: a folder or, if no such folder exists, the name of a repository, "owner/name", which needs the package
             `huggingface_hub`.
         revision: a branch, tag or commit of the repository.
         device: where to put the network.
-        local_only: for a repository, read what was downloaded before and ask nobody.
+        local_only: for a repository, use only files that were downloaded before, without network access.
 
     Returns:
         The model.

@@ -1,4 +1,4 @@
-"""What a head is in JAX: functions of parameters and points, and how components are pooled."""
+"""Heads in JAX: functions of parameters and points, and how components are pooled."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class NormHead:
 class Head:
     r"""A distance $d(x, y)$ as pure functions.  Call it as `head(params, x, y)`; x and y broadcast.
 
-    It may be closed over or be a static argument under `jit`, and is a static field for Equinox and Flax.
+    Under `jit`, it may be captured in a closure or be a static argument; in Equinox and Flax, make it a static field.
 
     Attributes:
         dim: size of the last axis of points.

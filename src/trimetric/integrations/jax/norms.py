@@ -35,7 +35,7 @@ def wide_norm(
         width: number of rows of each.
         symmetric: whether the norms of x and -x are equal.
         form: of an asymmetric norm: "rectified" or "paper".
-        monotone: whether the norm grows in the positive orthant; for symmetric norms only.
+        monotone: whether the norm is monotone in the positive orthant; for symmetric norms only.
         pool: how the components are pooled: "mean", "max" or "maxmean".
 
     Examples:

@@ -1,4 +1,4 @@
-"""What the quasimetrics of torchqmet have in common: components, transforms, a reduction."""
+"""The common base of torchqmet's quasimetrics: components, transforms, a reduction."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ NAMED_SO = Axioms(homogeneous=False, translation_invariant=False)  # all that "g
 class QuasimetricBase(Distance):
     """A distance with the interface of torchqmet's class of this name, which is also a `trimetric.Distance`.
 
-    So all that takes a distance takes it: `all_pairs`, `audit`, `Siamese`, `fit`, an index.  A subclass implements
-    `compute_components`.
+    So it can be passed wherever a distance is expected: to `all_pairs`, `audit`, `Siamese`, `fit`, an index.  A
+    subclass implements `compute_components`.
 
     Args:
         input_size: the size of the last axis of points.
@@ -32,10 +32,10 @@ class QuasimetricBase(Distance):
         guaranteed_quasimetric: whether components and reduction keep every axiom of a quasimetric, whatever the
             parameters.
         transforms: applied to the components, by name: () or ("concave_activation",).
-        reduction: what makes a distance of the components: "sum", "max", "mean", "maxmean" or
+        reduction: how the components are reduced to a distance: "sum", "max", "mean", "maxmean" or
             "deep_linear_net_weighted_sum".
-        discount: where it is a number, the module returns `discount ** distance`, which is no distance.
-        warn_if_not_quasimetric: whether to warn where the axioms are not guaranteed.
+        discount: if it is a number, the module returns `discount ** distance`, which is not a distance.
+        warn_if_not_quasimetric: whether to warn if the axioms are not guaranteed.
 
     Examples:
         >>> import torch
@@ -111,7 +111,7 @@ class QuasimetricBase(Distance):
 
 
 class Backed(QuasimetricBase):
-    """A quasimetric of torchqmet whose components are those of a distance of ours.
+    """A quasimetric of torchqmet whose components are computed by a distance of Trimetric.
 
     Args:
         backing: the distance.

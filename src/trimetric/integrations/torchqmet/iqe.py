@@ -52,8 +52,8 @@ class IQE(Backed):
 class IQE2(IQE):
     """The variant of `IQE` that some copies of torchqmet contain.  Here it is `IQE` itself.
 
-    No public documentation describes it.  Its learned offsets and divisors are refused, and so are, as unknown
-    arguments, its other options, such as the dropout of components.
+    No public documentation describes it.  Its learned offsets and divisors are refused.  Its other options, such as the
+    dropout of components, are refused as unknown arguments.
 
     Args:
         input_size: the size of the last axis of points.

@@ -17,16 +17,16 @@ Activation = Literal["relu", "maxrelu"]
 class DeepNorm(Backed):
     r"""Deep Norm, as `torchqmet.DeepNorm`: the distance of a `trimetric.DeepNorm` of layers of equal width.
 
-    A maxrelu as the *last* activation may be negative, which no distance can be; it is refused.  The distance is
-    $\|y - x\|$; where a convention of $\|x - y\|$ matters, as for weights from elsewhere, change their signs.
+    A maxrelu as the *last* activation may be negative, which a distance cannot be, so it is refused.  The distance is
+    $\|y - x\|$; if you need the convention $\|x - y\|$, as for weights from other sources, change their signs.
 
     Args:
         input_size: the size of the last axis of points.
         num_components: number of components, and of units in each layer.
         num_layers: number of layers.
         activation: of all layers but the last: "relu" or "maxrelu", which needs an even `num_components`.
-        final_activation: of the last layer: "relu", or None for that of the others.
-        symmetric: whether d(x, y) = d(y, x): each component is then added to that of the way back.
+        final_activation: of the last layer: "relu", or None for the same as the others.
+        symmetric: whether d(x, y) = d(y, x): each component is then added to that of the reverse direction.
         transforms: () or ("concave_activation",).
         reduction: see `QuasimetricBase`.
         discount: see `QuasimetricBase`.
@@ -78,13 +78,13 @@ class DeepNorm(Backed):
 class WideNorm(Backed):
     r"""Wide Norm, as `torchqmet.WideNorm`: the distance of a `trimetric.WideNorm` in the form of the paper.
 
-    The distance is $\|y - x\|$; where a convention of $\|x - y\|$ matters, as for weights from elsewhere, exchange the
+    The distance is $\|y - x\|$; if you need the convention $\|x - y\|$, as for weights from other sources, exchange the
     two halves of their last axis.
 
     Args:
         input_size: the size of the last axis of points.
         num_components: number of components.
-        output_component_size: size of the vector that each component is the length of.
+        output_component_size: size of the vector whose length is a component.
         symmetric: whether d(x, y) = d(y, x).
         transforms: () or ("concave_activation",).
         reduction: see `QuasimetricBase`.

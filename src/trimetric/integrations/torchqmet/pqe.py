@@ -22,14 +22,15 @@ class PQE(Backed):
 
     "lebesgue" with "halfline" (PQE-LH) is the published function, with torchqmet's scale: the rate of a component is
     the mean over its coordinates, where `PoissonQuasimetric` takes their sum.  "gaussian" with "gaussian" (PQE-GG) is
-    **not**: ours adds a half-line to the Gaussian region instead of weighing the region (deviation D14), which keeps
-    gradients alive far from 0.  It has the same guarantee and other values, and says so in a warning.
+    **not** the published function: ours adds a half-line to the Gaussian region instead of weighing the region
+    (deviation D14), so that gradients do not vanish far from 0.  It has the same guarantee but other values, and a
+    warning says so.
 
     Args:
         input_size: the size of the last axis of points.
         dim_per_component: coordinates of each component; divides `input_size`.
         measure: "lebesgue" or "gaussian".
-        shape: "halfline" or "gaussian"; each with the measure of the same line above only.
+        shape: "halfline", only with the measure "lebesgue", or "gaussian", only with the measure "gaussian".
         transforms: () or ("concave_activation",).
         reduction: see `QuasimetricBase`.
         discount: see `QuasimetricBase`.

@@ -41,8 +41,8 @@ class Sum(nn.Module):
 class DeepLinearNetWeightedSum(nn.Module):
     r"""The sum of $w_i c_i$ with $w \ge 0$ the product of four non-negative matrices, of inner width 64.
 
-    A product of matrices is trained instead of $w$ itself, which changes the steps and not the functions.  The weights
-    sum to about 1 before training.
+    A product of matrices is trained instead of $w$ itself, which changes the training steps, but not the functions that
+    can be represented.  The weights sum to about 1 before training.
 
     Args:
         input_num_components: number of components.
@@ -76,7 +76,7 @@ class DeepLinearNetWeightedSum(nn.Module):
 
 
 class Discount(nn.Module):
-    r"""The discount $\gamma^d$ of what a reduction returns; no distance, as the triangle inequality becomes a product.
+    r"""The discount $\gamma^d$ of a reduced distance; not a distance: its triangle inequality is one of products.
 
     Args:
         reduction: the module that returns d.

@@ -23,7 +23,7 @@ Observation = dict[str, np.ndarray]
 
 
 class GridEnvironment(gymnasium.Env[Observation, np.int64]):
-    """A grid world to walk to a goal in: the reward of a step is minus its cost, and the episode ends at the goal.
+    """A grid world with goals to reach: the reward of a step is minus its cost, and the episode ends at the goal.
 
     Observations are dictionaries of `observation`, `achieved_goal` (the same) and `desired_goal`: pictures
     (height, width, 3) whose planes are empty, wall and agent, or cells (row, column).  The actions are north, east,

@@ -17,17 +17,17 @@ class GymnasiumTasks:
     """The tasks of a Gymnasium environment, one instance at a time.
 
     Goals are `info["goal"]` of `reset`, as in OGBench, or "desired_goal" of observations that are dictionaries.  A goal
-    is reached where `info["success"]` says so, or `info["is_success"]`, or where the episode terminates if there is
-    neither.  An episode that the environment cuts short, as its time limit does, has failed.
+    is reached if `info["success"]` or `info["is_success"]` is true or, without these entries, if the episode
+    terminates.  An episode that the environment truncates, for example at its time limit, has failed.
 
     Args:
         environment: a Gymnasium environment.
-        options: what `reset(options=...)` gets for each task; OGBench's five tasks by default if it has
-            `task_infos`, else a single task without options.
+        options: the argument of `reset(options=...)` for each task; by default OGBench's five tasks if the environment
+            has `task_infos`, otherwise a single task without options.
         max_steps: steps after which an episode has failed (default: the limit with which it was registered).
 
     Attributes:
-        is_over: whether the environment has cut the episode short.
+        is_over: whether the environment has truncated the episode.
 
     Examples:
         >>> from trimetric.rl import GridEnvironment

@@ -1,4 +1,4 @@
-"""What a world to reach goals in offers: named tasks, and steps of many instances at once."""
+"""The interface of worlds with goals to reach: named tasks, and steps of many instances at once."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Task:
     """A start and a goal by name; a world may add noise to both.
 
     Args:
-        name: what tables print.
-        start: where it starts, as the world describes places.
-        goal: where to go.
+        name: the name that tables print.
+        start: the starting place, in the world's own coordinates.
+        goal: the goal, in the same coordinates.
 
     Examples:
         >>> Task("across", (0.0, 0.0), (4.0, 8.0)).goal
@@ -29,9 +29,9 @@ class Task:
 
 
 class TaskWorld(Protocol):
-    """A world whose instances are advanced together, for `evaluate`.
+    """A world whose instances run together, for `evaluate`.
 
-    An instance that has arrived may be stepped further; the caller ignores what it reports.
+    An instance that has arrived may be stepped further; the caller ignores its results.
 
     Examples:
         >>> from trimetric.rl import DirectedPoint
@@ -60,7 +60,7 @@ class TaskWorld(Protocol):
             generator: draws what is random, now and in later steps.
 
         Returns:
-            Observations, and goals (b, ...) or sets of goals (b, k, ...), any of which will do.
+            Observations, and goals (b, ...) or sets of goals (b, k, ...), of which any member counts.
         """
         ...
 

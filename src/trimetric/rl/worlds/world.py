@@ -1,4 +1,4 @@
-"""Grid worlds with their model: which move leads where, at what cost, and the exact values."""
+"""Grid worlds with their model: where each move leads, its cost, and the exact values."""
 
 from __future__ import annotations
 

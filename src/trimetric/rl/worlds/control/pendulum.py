@@ -16,7 +16,7 @@ PLACES = {"up": (0.0, 0.0), "down": (np.pi, 0.0), "left": (np.pi / 2, 0.0)}
 
 
 class Pendulum:
-    """A pendulum too weak to be lifted at once: it must swing to get up, and to stop at the bottom or at the side.
+    """A pendulum with a weak motor: it must swing to get up, and to stop at the bottom or at the side.
 
     The dynamics are those of Gymnasium's Pendulum-v1.  Observations are cosine and sine of the angle from the upright,
     and the speed; an action is a torque from -2 to 2.  A goal is reached within 0.2 in angle and 0.5 in speed.

@@ -19,7 +19,7 @@ def random_trajectories(
     """Log random actions, each taken eight times in a row, from states drawn uniformly.
 
     Args:
-        world: the world to act in; what it holds is replaced.
+        world: the world to act in; its present instances are replaced.
         seed: of states and actions.
         episodes: how many to learn from.
         rows: observations per episode.

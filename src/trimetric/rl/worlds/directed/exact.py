@@ -57,7 +57,7 @@ class ExactDistances:
         Args:
             starts: x and y (m, 2).
             goals: x and y (n, 2).
-            reach: a goal is reached at this distance from it already; 0 for the nearest grid place to it alone.
+            reach: a goal counts as reached within this distance; with 0, only at the grid place nearest to it.
 
         Returns:
             Steps (m, n); infinite where there is no way.

@@ -16,9 +16,9 @@ BELT = 0.5
 
 
 class Flow:
-    """What carries a point, and what stops it.
+    """Gates and belts that carry a point, and walls that stop it.
 
-    Cell (row, column) is the unit square around x = column, y = row.  A gate carries what is in its cell 1.5 strides
+    Cell (row, column) is the unit square around x = column, y = row.  A gate carries a point in its cell 1.5 strides
     per step, a belt half a stride.
 
     Args:

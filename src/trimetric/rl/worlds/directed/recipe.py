@@ -26,10 +26,10 @@ def directed_trajectories(
     """Log walks in the directed world: 500 episodes of 501 rows take a second.
 
     Four of five episodes walk along cells to random cells, by ways that the gates allow, with Gaussian noise of 0.5 on
-    the direction; the others keep a random direction for ten steps at a time, whatever is in the way.
+    the direction; the others keep a random direction for ten steps at a time, even against obstacles.
 
     Args:
-        world: the world to walk in; by default a `DirectedPoint` as it comes.
+        world: the world to walk in; by default a `DirectedPoint` with its default arguments.
         seed: of starts, goals, noise and directions.
         episodes: how many to learn from.
 

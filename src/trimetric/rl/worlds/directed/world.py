@@ -66,9 +66,9 @@ VALIDATION_TRIPS = (((2, 2), (0, 0)), ((1, 0), (1, 1)), ((0, 2), (1, 1)), ((2, 1
 class DirectedPoint:
     """A point that walks through nine rooms whose gates lead one way only, and over conveyor belts.
 
-    The nearest rooms are often the farthest: a gate carries what enters it 1.5 strides per step, and no action gets
-    through backwards.  Whoever plans by straight lines walks against gates.  Exact distances in steps are known:
-    see `ExactDistances` for how, and `exact` for the ones of this world.
+    The rooms that are nearest in a straight line are often the farthest to reach: a gate carries a point that enters it
+    1.5 strides per step, and no action gets through backwards.  A planner that uses straight lines walks against gates.
+    Exact distances in steps are known: `ExactDistances` explains how, and `exact` has those of this world.
 
     Args:
         tasks: starts and goals, as x and y; by default ten trips between rooms.
