@@ -19,8 +19,8 @@ with needing("trimetric.integrations.pytorch_metric_learning", "metric-learning"
 class TriangleDistance(BaseDistance):
     r"""Measure embeddings by a head, in any loss or miner that takes `distance=`.
 
-    The promises of the head still hold: embeddings are not normalized and the distance is not raised to a power,
-    because either may break the triangle inequality ($d^2$ does).
+    The promises of the head still hold: embeddings are not normalized, which is up to your encoder, and the distance
+    is not raised to a power, because that may break the triangle inequality ($d^2$ does).
 
     Entry (i, j) of the matrix is $d(\mathrm{query}_i, \mathrm{reference}_j)$.  Losses and miners make the anchor the
     query, so an asymmetric head is trained in the direction from anchor to positive and negative.
