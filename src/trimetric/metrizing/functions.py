@@ -18,10 +18,11 @@ from trimetric._support import checks
 from trimetric._support.progress import Shown
 from trimetric.distances import ObjectDistance, Siamese, ensemble
 from trimetric.distances.all_pairs import all_pairs
-from trimetric.distances.corridor import NEEDED, check_floor
+from trimetric.distances.corridor import check_floor
+from trimetric.metrizing.arguments import check_base, check_effects, different_pairs
 from trimetric.metrizing.least_change import compare_with_nearest
 from trimetric.metrizing.report import MetrizeReport, describe_change
-from trimetric.training.arguments import check_model, check_settings
+from trimetric.training.arguments import check_settings
 from trimetric.training.config import History
 from trimetric.training.corridors import (
     PULL,
@@ -33,19 +34,16 @@ from trimetric.training.corridors import (
     first_floor,
 )
 from trimetric.training.distilling import (
-    OF_EVERY_STUDENT,
     DistillationConfig,
     Function,
     asked_functions,
-    check_own_weights,
     distillation_config,
-    head_name,
     labeled_pairs,
     mean_answers,
     teach,
 )
 from trimetric.training.drawn_pairs import differ
-from trimetric.training.pairs import ArrayOrTensor, PairData
+from trimetric.training.pairs import ArrayOrTensor
 
 AUDITED, JUDGED = 200, 10_000
 """objects of the audits, and random pairs of the report"""
@@ -152,18 +150,8 @@ def metrize(
     check_settings(None, progress)
     checks.finite_number("pull", pull, at_least=0)
     config = distillation_config(config)
-    if base is not None:
-        _check_base(base, trained=train_base, symmetric=symmetric)
-    if train_base:
-        if base is not None:
-            check_own_weights("base", base, members)
-        config.check_used(OF_EVERY_STUDENT, "metrize reads no labels while it trains the base")
-    else:
-        config.check_used(["seed"], "no base is trained")
-        if checkpoint is not None:
-            raise ValueError("checkpoint: expected None where no base is trained, got a file")
-        if pull != PULL:
-            raise ValueError(f"pull: expected {PULL} where no base is trained, got {pull}, which has no effect")
+    check_base(base, members, trained=train_base, symmetric=symmetric)
+    check_effects(config, trained=train_base, checkpoint=checkpoint, pull=pull)
     if floor != "auto":
         check_floor(floor, banded=not train_base and base is None)
     if (pairs is None) != (targets is None):
@@ -173,7 +161,7 @@ def metrize(
         own = default_base(table, symmetric=symmetric, seed=config.seed)
     labeled = None
     if pairs is not None:
-        labeled = _of_different_objects(labeled_pairs(pairs, targets, table, own or members[0]), table, floor)
+        labeled = different_pairs(labeled_pairs(pairs, targets, table, own or members[0]), table, floor)
     ends = _random_pairs(table, seed=config.seed)
     values = mean_answers(members, table, ends, symmetric=symmetric)
     first = first_floor(values, banded=own is None) if floor == "auto" else float(floor)
@@ -202,7 +190,7 @@ def metrize(
     if floor != "auto":
         floor = first
     elif chosen is None:
-        # A value that is far outside stays there whatever the floor, so that it has no say in it.
+        # Values that are far outside the corridor are clamped with every floor, so they must not decide.
         floor = best_floor(values, under, lambda d: (d - values).square().clamp(max=first**2), first)
     else:
         targets_of_choice = chosen[2]
@@ -224,31 +212,6 @@ def metrize(
     for text in report.warnings if warn else ():
         warnings.warn(f"metrize: {text}", stacklevel=2)
     return Metrized(distance=distance, base=own, report=report, history=history)
-
-
-def _check_base(base: ObjectDistance, *, trained: bool, symmetric: bool) -> None:
-    if trained:
-        check_model("base", base)
-    else:
-        checks.instance("base", base, ObjectDistance)
-    missing = [name for name in NEEDED if not getattr(base.axioms, name)]
-    if missing:
-        raise ValueError(
-            f"base: expected a distance that promises {', '.join(NEEDED)}, got {head_name(base)} without "
-            f"{', '.join(missing)}"
-        )
-    if symmetric and not base.axioms.symmetric:
-        raise ValueError(f"base: expected a symmetric distance, because symmetric=True, got {head_name(base)}")
-
-
-def _of_different_objects(data: PairData, objects: Tensor, floor: object) -> tuple[Tensor, Tensor]:
-    """The labeled pairs whose objects are not equal: other distances are 0, whatever f says."""
-    apart = differ(objects, *data.pairs.unbind(1))  # type: ignore[union-attr]
-    count, needed = int(apart.sum()), 2 if floor == "auto" else 1
-    if count < needed:
-        why = ", one to choose the floor and one for the errors" if needed == 2 else ""
-        raise ValueError(f"pairs: expected at least {needed} of different objects{why}, got {count}")
-    return data.pairs[apart], data.targets[apart]  # type: ignore[index]
 
 
 def _audit(network: ObjectDistance, objects: Tensor) -> Audit:
