@@ -67,9 +67,12 @@ class RlEvaluate:
         except CheckpointError as error:
             raise InputError(" ".join(str(error).split())) from None
         world = self._world()
-        limit = None if self.max_steps is None else min(self.max_steps, world.max_steps)
+        if self.max_steps is not None and self.max_steps > world.max_steps:
+            raise InputError(
+                f"--max-steps: expected at most {world.max_steps}, the limit of the world, got {self.max_steps}"
+            )
         try:
-            found = evaluate(world, policy, episodes=self.episodes, seed=self.general.seed, max_steps=limit)
+            found = evaluate(world, policy, episodes=self.episodes, seed=self.general.seed, max_steps=self.max_steps)
         except (ValueError, RuntimeError, IndexError) as error:
             option = "--world" if self.env is None else "--env"
             reason = " ".join(str(error).split())
@@ -78,7 +81,8 @@ class RlEvaluate:
         for task, success in found.per_task().items():
             self.general.say(f"{task}: {100 * success:.0f} %")
         told = f"success {100 * found.success:.1f} % ({100 * low:.0f} to {100 * high:.0f} over tasks)"
-        told += f", {found.steps.mean():.1f} steps on average"
+        if found.reached.any():
+            told += f", {found.mean_steps:.1f} steps on average to the goals that were reached"
         if found.optimal is not None:
             told += f"; SPL {found.spl:.3f}, where the least steps are {found.optimal.mean():.1f} on average"
         self.general.say(f"{found.reached.size:,} episodes in {self.world or self.env}: {told}")
@@ -86,7 +90,7 @@ class RlEvaluate:
             success=found.success,
             interval=[low, high],
             spl=found.spl,
-            steps=found.mean_steps,
+            steps=found.mean_steps if found.reached.any() else None,
             per_task=found.per_task(),
             episodes=int(found.reached.size),
             seconds_per_action=found.seconds_per_action,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import overload
 
 import numpy as np
@@ -91,15 +92,15 @@ def evaluate(
         warn("trimetric.rl.evaluate with a grid world", "trimetric.rl.evaluate_values")
         options = {} if max_steps is None else {"max_steps": max_steps}
         return evaluate_values(world, policy, pairs, goal_value=goal_value or "zero", **options)
+    if not all(hasattr(world, name) for name in ("tasks", "reset", "step", "max_steps")):
+        raise TypeError(f"world: expected a world with tasks, such as DirectedPoint(), got {type(world).__name__}")
     for name, value in (("pairs", pairs), ("goal_value", goal_value)):
         if value is not None:
             raise ValueError(f"{name}: expected None with {type(world).__name__}, got {type(value).__name__}")
     if not callable(policy):
         raise TypeError(f"policy: expected a function of observations and goals, got {type(policy).__name__}")
     names = tuple(task.name for task in world.tasks)
-    chosen = list(range(len(names))) if tasks is None else [int(task) for task in tasks]
-    if not chosen or not all(0 <= task < len(names) for task in chosen):
-        raise ValueError(f"tasks: expected numbers from 0 to {len(names) - 1}, got {tasks!r}")
+    chosen = _chosen_tasks(tasks, len(names))
     episodes = checks.positive_int("episodes", episodes)
     limit = world.max_steps if max_steps is None else checks.positive_int("max_steps", max_steps)
     if limit > world.max_steps:
@@ -164,7 +165,7 @@ def _play(
     for step in range(1, limit + 1):
         started = time.perf_counter()
         answer = policy(torch.from_numpy(np.ascontiguousarray(seen[active])), wanted[active])
-        chosen = _checked(answer, len(active))
+        chosen = _checked(answer, len(active), world)
         seconds, asked = seconds + time.perf_counter() - started, asked + len(active)
         if actions is None:
             actions = np.zeros((len(numbers), *chosen.shape[1:]), dtype=chosen.dtype)
@@ -175,20 +176,43 @@ def _play(
         now = active[arrived[active]]
         reached[now], steps[now] = True, step
         active = active[~arrived[active]]
-        if not len(active) or getattr(world, "is_over", False):
+        if not len(active):
+            break
+        if getattr(world, "is_over", False):
+            steps[active] = step
             break
     whole = np.stack(kept, axis=1) if record else seen[:, None]
     paths = [path[: taken + 1] for path, taken in zip(whole, steps, strict=True)] if record else []
     return Played(reached, steps, goals, optimal, paths, seconds, asked)
 
 
-def _checked(answer: object, count: int) -> np.ndarray:
+def _chosen_tasks(tasks: object, count: int) -> list[int]:
+    if tasks is None:
+        return list(range(count))
+    if isinstance(tasks, (str, bytes)) or not isinstance(tasks, Iterable):
+        raise TypeError(f"tasks: expected a sequence of numbers of tasks, got {tasks!r}")
+    chosen = list(tasks)
+    whole = (isinstance(task, Integral) and not isinstance(task, bool) for task in chosen)
+    if not chosen or not all(whole) or not all(0 <= task < count for task in chosen):
+        raise ValueError(f"tasks: expected numbers from 0 to {count - 1}, got {tasks!r}")
+    return [int(task) for task in chosen]
+
+
+def _checked(answer: object, count: int, world: TaskWorld) -> np.ndarray:
     if not isinstance(answer, Tensor) or answer.ndim not in (1, 2) or len(answer) != count:
         got = f"shape {tuple(answer.shape)}" if isinstance(answer, Tensor) else type(answer).__name__
         raise ValueError(f"policy: expected a tensor of {count} actions, (b, A) or (b,), got {got}")
     actions = answer.detach().cpu().numpy()
     if not np.isfinite(actions).all():
         raise ValueError(f"policy: expected finite actions, got {actions[~np.isfinite(actions)][0]}")
+    shape, most = getattr(world, "action_shape", None), getattr(world, "num_actions", None)
+    if shape is not None and len(shape) < 2 and actions.shape[1:] != shape:
+        expected = "numbers of actions, shape (b,)" if shape == () else f"actions of shape (b, {shape[0]})"
+        raise ValueError(f"policy: expected {expected}, got shape {actions.shape}")
+    if most is not None and actions.ndim == 1:
+        wrong = (actions < 0) | (actions >= most) | (actions != np.floor(actions))
+        if wrong.any():
+            raise ValueError(f"policy: expected numbers of actions from 0 to {most - 1}, got {actions[wrong][0]}")
     return actions
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from trimetric._support import checks
 from trimetric.rl.evaluation.intervals import bootstrap_interval
 
 Measure = Literal["success", "spl"]
@@ -107,6 +108,7 @@ class Evaluation:
         Returns:
             The values (tasks, episodes).
         """
+        checks.one_of("measure", measure, get_args(Measure))
         if measure == "success":
             return self.reached.astype(float)
         values = self.spl_of_episodes()

@@ -18,7 +18,7 @@ class GymnasiumTasks:
 
     Goals are `info["goal"]` of `reset`, as in OGBench, or "desired_goal" of observations that are dictionaries.  A goal
     is reached if `info["success"]` or `info["is_success"]` is true or, without these entries, if the episode
-    terminates.  An episode that the environment truncates, for example at its time limit, has failed.
+    terminates.  An episode that the environment ends without success, by termination or at its time limit, has failed.
 
     Args:
         environment: a Gymnasium environment.
@@ -27,7 +27,7 @@ class GymnasiumTasks:
         max_steps: steps after which an episode has failed (default: the limit with which it was registered).
 
     Attributes:
-        is_over: whether the environment has truncated the episode.
+        is_over: whether the environment has ended the episode without success.
 
     Examples:
         >>> from trimetric.rl import GridEnvironment
@@ -67,6 +67,18 @@ class GymnasiumTasks:
     def tasks(self) -> tuple[Task, ...]:
         """One task for each of `options`; their starts and goals are known to the environment alone."""
         return tuple(Task(f"task{number + 1}", (), ()) for number in range(len(self.options)))
+
+    @property
+    def action_shape(self) -> tuple[int, ...] | None:
+        """The shape of an action: (A,) for vectors, () for numbers; None if the environment does not tell."""
+        return getattr(getattr(self.environment, "action_space", None), "shape", None)
+
+    @property
+    def num_actions(self) -> int | None:
+        """The number of actions, if they are numbers from 0."""
+        space = getattr(self.environment, "action_space", None)
+        count = getattr(space, "n", None)
+        return None if count is None or self.action_shape != () or getattr(space, "start", 0) else int(count)
 
     def reset(
         self, task_numbers: Int[np.ndarray, " b"], generator: np.random.Generator
@@ -109,12 +121,12 @@ class GymnasiumTasks:
             The observation, and whether the goal is reached, each with a first axis of 1.
         """
         if self.is_over:
-            raise ValueError("actions: expected none, because the environment has cut this episode short")
+            raise ValueError("actions: expected none, because the environment has ended this episode")
         action = np.asarray(actions)[0]
         with self._own_numbers():
             seen, _, terminated, truncated, info = self.environment.step(int(action) if action.ndim == 0 else action)
         success = info.get("success", info.get("is_success", terminated))
-        self.is_over = bool(truncated) and not success
+        self.is_over = bool(terminated or truncated) and not success
         return _single(seen), np.array([bool(success)])
 
     def optimal_costs(self) -> None:

@@ -33,6 +33,9 @@ class TaskWorld(Protocol):
 
     An instance that has arrived may be stepped further; the caller ignores its results.
 
+    A world may also have `action_shape`, the shape of an action ((A,) for vectors, () for numbers), and `num_actions`:
+    `evaluate` then refuses policies whose actions do not fit.
+
     Examples:
         >>> from trimetric.rl import DirectedPoint
         >>> world: TaskWorld = DirectedPoint()

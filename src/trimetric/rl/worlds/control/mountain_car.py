@@ -44,6 +44,7 @@ class MountainCar:
 
     most_instances: int | None = None
     max_steps: int = 200
+    action_shape: tuple[int, ...] | None = ()
     num_actions = 3
 
     def __init__(self) -> None:

@@ -36,6 +36,7 @@ class Pendulum:
 
     most_instances: int | None = None
     max_steps: int = 200
+    action_shape: tuple[int, ...] | None = (1,)
 
     def __init__(self) -> None:
         self.states = np.zeros((0, 2))

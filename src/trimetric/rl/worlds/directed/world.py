@@ -89,6 +89,7 @@ class DirectedPoint:
 
     most_instances: int | None = None
     max_steps: int = 600
+    action_shape: tuple[int, ...] | None = (2,)
 
     def __init__(self, *, tasks: tuple[Task, ...] | None = None, gates: str = GATES, belts: str = BELTS) -> None:
         self.flow = Flow(gates, belts)

@@ -54,6 +54,7 @@ class PointMaze:
 
     most_instances: int | None = None
     max_steps: int = 1000
+    action_shape: tuple[int, ...] | None = (2,)
 
     def __init__(self, maze: Maze, *, tasks: tuple[Task, ...] | None = None) -> None:
         checks.one_of("maze", maze, get_args(Maze))
