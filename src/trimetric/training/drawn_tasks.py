@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -18,6 +21,7 @@ from trimetric.training.processes import connected
 from trimetric.training.run import TrainingRun
 from trimetric.training.trainee import Trainee
 
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 Columns = Mapping[str, Tensor]
 """what is drawn, by name: one row for each example of a batch, or, before they are taken apart, of each batch"""
 
@@ -148,6 +152,62 @@ def train_task(
             raise ValueError(f"task: expected parameters to train, got {type(task).__name__} without any")
         run = TrainingRun(trainee, [data], [], {}, [config.seed], for_steps(config, steps), processes)
         return train(run, file, progress, lambda epochs: after_epoch(epochs[0]))[0]
+
+
+def settings_text(settings: object) -> str | None:
+    """Write the settings of a loss or an objective as text that is the same in every process.
+
+    Args:
+        settings: an object that is compared by its `repr`, or, without one of its own, by its class and attributes.
+
+    Returns:
+        The text; None if it would contain the address of an object, which differs from process to process.
+
+    Examples:
+        >>> settings_text(TrainingConfig(epochs=3)) == repr(TrainingConfig(epochs=3))
+        True
+        >>> settings_text(object()) is None
+        True
+    """
+    text = repr(settings)
+    if not ADDRESS.search(text):
+        return text
+    if type(settings).__repr__ is not object.__repr__ or not hasattr(settings, "__dict__"):
+        return None
+    kind = type(settings)
+    parts = [f"{name}={_value_text(value)}" for name, value in sorted(vars(settings).items())]
+    text = f"{kind.__module__}.{kind.__qualname__}({', '.join(parts)})"
+    return None if ADDRESS.search(text) else text
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, (Tensor, np.ndarray)):  # their repr leaves out what is in the middle
+        array = value.detach().cpu().numpy() if isinstance(value, Tensor) else value
+        return f"{array.dtype}{array.shape}{hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()}"
+    return repr(value)
+
+
+def checked_settings(name: str, settings: object, file: Path | None) -> str:
+    """Write settings as text, and refuse those that a checkpoint could never be compared with.
+
+    Args:
+        name: of the argument that has the settings.
+        settings: a loss or an objective.
+        file: the checkpoint; None for none.
+
+    Returns:
+        The text.
+
+    Raises:
+        ValueError: if there is a checkpoint, and the text would be another one in every process.
+    """
+    text = settings_text(settings)
+    if text is None and file is not None:
+        raise ValueError(
+            f"checkpoint: expected None with {type(settings).__name__}, as nothing tells in another process whether "
+            f"its settings are the same; define __repr__ in the class of {name}, got {file}"
+        )
+    return repr(settings) if text is None else text
 
 
 def for_steps(config: TrainingConfig, steps: int) -> TrainingConfig:

@@ -18,7 +18,7 @@ from trimetric.rl.trajectories.sampling import LogReader, LogSampler, log_identi
 from trimetric.rl.trajectories.trajectories import Trajectories
 from trimetric.training.arguments import check_model, check_settings, checkpoint_file
 from trimetric.training.config import Epoch, History, TrainingConfig
-from trimetric.training.drawn_tasks import Columns, DrawnTask, train_task
+from trimetric.training.drawn_tasks import Columns, DrawnTask, checked_settings, settings_text, train_task
 
 MEASURED = 2048
 """steps and pairs by which a model is calibrated and measured"""
@@ -105,12 +105,15 @@ def learn_distance(
     checks.instance("model", model, Siamese, hint="goal_model(trajectories) builds one")
     checks.instance("trajectories", trajectories, Trajectories, hint="Trajectories.from_transitions(log) makes one")
     check_settings(config, progress)
-    objective = objective or Constrained()
+    objective = Constrained() if objective is None else objective
     checks.instance("objective", objective, Objective, hint="such as Constrained()")
+    if held_out is not None:
+        checks.instance("held_out", held_out, Trajectories, hint="trajectories.split(fraction, seed) makes one")
     if objective.needs_actions and trajectories.actions is None:
         raise ValueError(f"trajectories: expected actions, which {type(objective).__name__} reads, got none")
     checks.positive_int("steps", steps)
     calls, file = checks.functions("callbacks", callbacks), checkpoint_file(checkpoint)
+    checked_settings("objective", objective, file)
     settings = settings_of(config, batch_size=batch_size, learning_rate=learning_rate, seed=seed)
     task = DistanceTask(model, trajectories, objective, held_out, seed=seed)
     task.check_readable()
@@ -161,7 +164,8 @@ class DistanceTask(DrawnTask):
         """Make what is trained beside the model, which is calibrated by now."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            self.extras = self.objective.extras(self.model, self.trajectories).to(self.log.device)
+            extras = self.objective.extras(self.model, self.trajectories)
+            self.extras = extras.to(self.log.device, self.log.dtype)
 
     def draw(self, shape: tuple[int, int], generator: torch.Generator) -> Columns:
         return self.objective.draw(LogSampler(self.trajectories, generator), shape)
@@ -170,7 +174,8 @@ class DistanceTask(DrawnTask):
         return self.objective.loss(Batch(self.model, self.log, batch, self.unit), self.extras)
 
     def fingerprint(self) -> str:
-        return f"{self.objective!r} {log_identity(self.trajectories)}"
+        known = f"{settings_text(self.objective) or repr(self.objective)} {log_identity(self.trajectories)}"
+        return known if self.held_out is None else f"{known} {log_identity(self.held_out.log)}"
 
     @torch.no_grad()
     def check_readable(self) -> None:

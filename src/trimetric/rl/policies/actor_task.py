@@ -16,7 +16,7 @@ from trimetric._support.progress import Shown
 from trimetric.distances import Siamese
 from trimetric.rl.policies.actor import ActorPolicy, measure_features
 from trimetric.rl.policies.dynamics import Dynamics
-from trimetric.rl.policies.policy import frozen
+from trimetric.rl.policies.policy import frozen, weights_digest
 from trimetric.rl.trajectories.sampling import LogReader, LogSampler, log_identity
 from trimetric.rl.trajectories.trajectories import Trajectories
 from trimetric.training.arguments import check_settings, checkpoint_file
@@ -131,4 +131,6 @@ class ActorTask(DrawnTask):
             for name, value in ({} if module is None else module.state_dict()).items():
                 digest.update(f"{name} {tuple(value.shape)}".encode())
                 digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+        if self.terms.method == "clone" and self.actor.encoder is not None:  # otherwise it belongs to the model
+            digest.update(weights_digest(self.actor.encoder).encode())
         return digest.hexdigest()

@@ -13,7 +13,7 @@ from trimetric._support import checks
 from trimetric._support.progress import Shown
 from trimetric.rl.policies.actor import ActorPolicy, actor_for, measure_features
 from trimetric.rl.policies.planner import Planner
-from trimetric.rl.policies.policy import frozen
+from trimetric.rl.policies.policy import frozen, weights_digest
 from trimetric.rl.trajectories.sampling import LogReader, LogSampler, log_identity
 from trimetric.rl.trajectories.trajectories import Trajectories
 from trimetric.training.arguments import check_settings, checkpoint_file
@@ -143,4 +143,6 @@ class _DistillingTask(DrawnTask):
         count = min(len(own) for own in asked)
         (teacher,) = self._teacher
         answers = teacher(*(self.reader.observations(rows[:count]) for rows in asked))
-        return f"distil {self.near} {log_identity(self.reader.log)} {answers.tolist()}"
+        known = f"distil {self.near} {log_identity(self.reader.log)} {answers.tolist()}"
+        encoder = "" if self.actor.encoder is None else weights_digest(self.actor.encoder)
+        return f"{known} {len(self._states)} {len(self._goals)} {encoder}"

@@ -15,7 +15,7 @@ from trimetric._support.described import Described
 from trimetric._support.progress import Shown
 from trimetric.distances import Siamese
 from trimetric.models.encoders import MLP
-from trimetric.rl.policies.policy import frozen
+from trimetric.rl.policies.policy import frozen, weights_digest
 from trimetric.rl.trajectories.sampling import LogReader, LogSampler, log_identity
 from trimetric.rl.trajectories.trajectories import Trajectories
 from trimetric.training.arguments import check_settings, checkpoint_file
@@ -173,4 +173,6 @@ class _DynamicsTask(DrawnTask):
         self.dynamics.scale.copy_(torch.where(spread > 0, spread, 1.0))
 
     def fingerprint(self) -> str:
-        return f"dynamics {self.dynamics.space} {log_identity(self.reader.log)}"
+        (encoder,) = self._fixed
+        known = f"dynamics {self.dynamics.space} {log_identity(self.reader.log)}"
+        return known if encoder is None else f"{known} {weights_digest(encoder)}"

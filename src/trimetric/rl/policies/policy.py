@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 from abc import ABC, abstractmethod
 from pathlib import Path
 
@@ -116,6 +117,20 @@ def load_policy(path: Path | str) -> Policy:
     if not isinstance(policy, Policy):
         raise CheckpointError(f"{file}: expected a policy in it, got {type(policy).__name__}")
     return policy.eval()
+
+
+def weights_digest(*modules: nn.Module | None) -> str:
+    """Compute a digest of the names, shapes and values of all weights and buffers.
+
+    Args:
+        *modules: the modules; None stands for no module.
+    """
+    digest = hashlib.sha256()
+    for module in modules:
+        for name, value in ({} if module is None else module.state_dict()).items():
+            digest.update(f"{name} {tuple(value.shape)}".encode())
+            digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def frozen(module: nn.Module) -> nn.Module:
