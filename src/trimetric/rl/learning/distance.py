@@ -111,6 +111,11 @@ def learn_distance(
         checks.instance("held_out", held_out, Trajectories, hint="trajectories.split(fraction, seed) makes one")
     if objective.needs_actions and trajectories.actions is None:
         raise ValueError(f"trajectories: expected actions, which {type(objective).__name__} reads, got none")
+    if checks.positive_int("batch_size", batch_size) < objective.least_batch:
+        raise ValueError(
+            f"batch_size: expected at least {objective.least_batch} with {type(objective).__name__}, which compares "
+            f"the rows of a batch, got {batch_size}"
+        )
     checks.positive_int("steps", steps)
     calls, file = checks.functions("callbacks", callbacks), checkpoint_file(checkpoint)
     checked_settings("objective", objective, file)

@@ -56,11 +56,13 @@ class ActionInvariant(Objective):
     strength: float = 1.0
     group: int = 64
     needs_actions = True
+    least_batch = 2
 
     def __post_init__(self) -> None:
         check_discount("discount", self.discount)
         checks.finite_number("strength", self.strength, above=0)
-        checks.positive_int("group", self.group)
+        if checks.positive_int("group", self.group) < 2:
+            raise ValueError(f"group: expected at least 2 goals to tell apart, got {self.group}")
 
     def extras(self, model: ObjectDistance, log: Trajectories) -> Extras:
         return InvariantExtras(model, log)

@@ -51,6 +51,7 @@ class Constrained(Objective):
     tolerance: float = 0.05
     multiplier: float = 1.0
     speed: float = 3.0
+    least_batch = 2
 
     def __post_init__(self) -> None:
         check_push(self.push, self.reach)

@@ -58,10 +58,12 @@ class Contrastive(Objective):
 
     discount: float = 0.99
     group: int = 64
+    least_batch = 2
 
     def __post_init__(self) -> None:
         check_discount("discount", self.discount)
-        checks.positive_int("group", self.group)
+        if checks.positive_int("group", self.group) < 2:
+            raise ValueError(f"group: expected at least 2 goals to tell apart, got {self.group}")
 
     def extras(self, model: ObjectDistance, log: Trajectories) -> Extras:  # noqa: ARG002
         return GoalPotential(model.head.dim)

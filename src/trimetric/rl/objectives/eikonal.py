@@ -69,6 +69,7 @@ class Eikonal(Objective):
     tolerance: float = 0.05
     multiplier: float = 1.0
     rate: float = 3.0
+    least_batch = 2
 
     def __post_init__(self) -> None:
         checks.one_of("moves", self.moves, ("ball", "box"))
@@ -106,6 +107,8 @@ class Eikonal(Objective):
         points = batch.model.embed(seen)
         # At its goal a distance has a kink, and no slope.
         apart = (seen.detach() != seen.detach()[goals.to(seen.device)]).flatten(1).any(dim=1).cpu().nonzero().squeeze(1)
+        if not len(apart):  # every state is its own goal: there is nothing to push, and no slope
+            return 0 * (points.sum() + extras.value)
         # Only the state moves: the goal is a constant of the slope, though not of the push.
         table = torch.cat([points, points.detach()])
         far, near = batch.distances(table, (apart, goals[apart]), (apart, len(rows) + goals[apart]))

@@ -79,6 +79,8 @@ class Objective(ABC):
 
     needs_actions = False
     """whether the log must have actions"""
+    least_batch = 1
+    """the smallest batch in which there is something to compare"""
 
     @abstractmethod
     def draw(self, sampler: LogSampler, shape: tuple[int, int]) -> dict[str, Tensor]:
