@@ -14,6 +14,7 @@ from trimetric.distances import ObjectDistance
 from trimetric.rl.policies.dynamics import Dynamics
 from trimetric.rl.policies.policy import Policy, frozen
 from trimetric.rl.trajectories.trajectories import Trajectories
+from trimetric.rl.transitions.log import first_merged_row
 
 
 class LoggedMoves(Described):
@@ -58,7 +59,13 @@ class LoggedMoves(Described):
         log = trajectories
         if log.actions is None or log.num_actions is None:
             raise ValueError("trajectories: expected actions that are numbers, got vectors or none")
-        seen = np.ascontiguousarray(log.observations.reshape(len(log), -1))
+        row = first_merged_row(np.asarray(log.observations))
+        if row is not None:
+            raise ValueError(
+                f"trajectories: expected observations that float32 can tell apart, got one in row {row} that becomes "
+                "equal to another; give numbers of states instead, or vectors of smaller numbers"
+            )
+        seen = np.ascontiguousarray(log.observations.reshape(len(log), -1)).astype(np.float32) + 0  # -0 is 0
         distinct, state = np.unique(seen, axis=0, return_inverse=True)
         state = state.ravel()
         rows = log.transition_rows
@@ -68,7 +75,7 @@ class LoggedMoves(Described):
         place, to = np.divmod(found[order], len(distinct))
         shape = log.observations.shape[1:]
         moves = cls(states=len(distinct), shape=shape, actions=log.num_actions)
-        moves.states = torch.from_numpy(distinct.reshape(len(distinct), *shape)).float()
+        moves.states = torch.from_numpy(distinct.reshape(len(distinct), *shape))
         moves.following.view(-1)[torch.from_numpy(place)] = torch.from_numpy(to)
         return moves
 
@@ -83,7 +90,7 @@ class LoggedMoves(Described):
         """
         if not self._places:
             self._places = {row.tobytes(): place for place, row in enumerate(self.states.cpu().numpy())}
-        keys = [row.tobytes() for row in observations.to(self.states.dtype).cpu().numpy()]
+        keys = [row.tobytes() for row in observations.to(self.states.dtype).cpu().numpy() + 0]  # -0 is 0
         missing = next((place for place, key in enumerate(keys) if key not in self._places), None)
         if missing is not None:
             raise ValueError(f"observations: expected what the log has, got another in row {missing}")
@@ -148,5 +155,10 @@ class GreedyPolicy(Policy):
                 points = model.embed(points.flatten(0, 1)).unflatten(0, points.shape[:2])
             known = torch.ones(points.shape[:2], dtype=torch.bool, device=points.device)
         far = model.head(points, model.embed(goals).unsqueeze(1))
+        if not known.any(dim=1).all():
+            row = int((~known.any(dim=1)).nonzero()[0])
+            raise ValueError(
+                f"observations: expected states in which the log knows an action, got one without any in row {row}"
+            )
         chosen = torch.where(known, far, torch.inf).argmin(dim=1)
         return chosen if self.candidates is None else self.candidates[chosen]

@@ -40,6 +40,14 @@ def from_ogbench(data: Any, *, action_range: tuple[Any, Any] | None) -> Fields:
                 f"data['next_observations']: expected the shape of observations, {arrays['observations'].shape}, got "
                 f"{following.shape}"
             )
+        inside = np.delete(np.arange(rows), last)
+        broken = (following[inside] != arrays["observations"][inside + 1]).reshape(len(inside), -1).any(axis=1)
+        if broken.any():
+            raise ValueError(
+                "data['next_observations']: expected what the next row of observations holds, up to the end of an "
+                f"episode, got something else in row {int(inside[broken.argmax()])}; Trajectories.from_transitions "
+                "takes steps in any order"
+            )
         found = _with_final_rows(arrays["observations"], following, arrays["actions"], last)
     return {**found, "terminated": terminal, "action_range": action_range if found["actions"].ndim > 1 else None}
 

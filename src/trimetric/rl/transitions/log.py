@@ -43,6 +43,7 @@ class Transitions:
     terminals: np.ndarray | None = None
 
     def __post_init__(self) -> None:
+        given = tuple(np.asarray(value) for value in (self.observations, self.next_observations))
         for name in ("observations", "next_observations", "costs"):
             object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         n = len(self.costs) if self.costs.ndim else 0
@@ -57,6 +58,13 @@ class Transitions:
             raise ValueError(
                 f"next_observations: expected the shape of observations, {self.observations.shape}, "
                 f"got {self.next_observations.shape}"
+            )
+        row = first_merged_row(*given)
+        if row is not None:
+            name = "observations" if row < n else "next_observations"
+            raise ValueError(
+                f"{name}: expected rows that float32 can tell apart, got one in row {row % n} that becomes equal to "
+                "another state; subtract their offset, or round them"
             )
         if not (self.costs > 0).all():
             row = int((self.costs <= 0).argmax())
@@ -73,6 +81,9 @@ class Transitions:
                         f"{name}: expected {n} whole numbers, one for each step, "
                         f"got shape {given.shape} and dtype {given.dtype}"
                     )
+                if name == "actions" and (given < 0).any():
+                    row = int((given < 0).argmax())
+                    raise ValueError(f"actions: expected numbers from 0, got {given[row]} in row {row}")
                 object.__setattr__(self, name, given.astype(kind))
 
     def __len__(self) -> int:
@@ -83,8 +94,7 @@ class Transitions:
         n = len(self)
         both = np.concatenate([self.observations, self.next_observations]) + 0.0  # -0 is 0
         rows = np.ascontiguousarray(both.reshape(2 * n, -1))
-        keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-        _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+        _, first, numbers = np.unique(_keys(rows), return_index=True, return_inverse=True)
         rank = np.empty(len(first), dtype=np.int64)
         order = np.argsort(first)  # numbered in the order of the log, not of their bytes
         rank[order] = np.arange(len(first))
@@ -180,6 +190,33 @@ def read_transitions(path: Path | str) -> Transitions:
         return Transitions(**found)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
+
+
+def first_merged_row(*parts: np.ndarray) -> int | None:
+    """Find the first row that is different from an earlier row, but becomes equal to it in float32.
+
+    Args:
+        *parts: arrays of rows of numbers, one after the other.
+
+    Returns:
+        Its number, counted over all parts; None if there is none.
+    """
+    if all(np.can_cast(part.dtype, np.float32) for part in parts):
+        return None
+    whole = np.concatenate(parts)
+    rows = np.ascontiguousarray(whole.reshape(len(whole), -1)) + whole.dtype.type(0)  # -0 is 0
+    with np.errstate(under="ignore"):
+        small = rows.astype(np.float32) + np.float32(0)
+    if np.array_equal(small.astype(rows.dtype), rows):
+        return None
+    _, first, numbers = np.unique(_keys(small), return_index=True, return_inverse=True)
+    other = (rows != rows[first[numbers.ravel()]]).any(axis=1)
+    return int(other.argmax()) if other.any() else None
+
+
+def _keys(rows: np.ndarray) -> np.ndarray:
+    """Each row as one value, equal for equal bytes."""
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
 
 
 def _numbers(name: str, value: Any) -> np.ndarray:
