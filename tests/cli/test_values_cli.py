@@ -131,6 +131,31 @@ def test_plans_want_the_model_and_its_log(
     assert "got 'values walk'" in capsys.readouterr().err
 
 
+def test_goals_are_called_unseen_only_for_the_log_of_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = np.arange(20.0)[:, None] * [1.0, 2.0]
+    np.savez("log.npz", observations=line[:-1], next_observations=line[1:], costs=np.ones(19))
+    np.savez("reversed.npz", observations=line[1:], next_observations=line[:-1], costs=np.ones(19))
+    words = ["--dataset", "log.npz", "--epochs", "1", "--pairs", "9", "--held-out", "0.3", "-o", "m.safetensors"]
+    assert main(["values", "fit", *words, "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["values", "plan", "m.safetensors", "reversed.npz"]) == 2
+    (text,) = capsys.readouterr().err.splitlines()
+    assert "reversed.npz: expected the transitions that m.safetensors was fitted to, got as many states" in text
+    assert main(["values", "plan", "m.safetensors", "log.npz", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["unseen_goals"] is True
+    old = tm.Model.load("m.safetensors")
+    del old.notes["moves_digest"]
+    old.save("old.safetensors")
+    for log in ("log.npz", "reversed.npz"):
+        assert main(["values", "plan", "old.safetensors", log]) == 0
+        assert "walks to goals that were not" not in capsys.readouterr().out
+    assert main(["values", "plan", "old.safetensors", "log.npz", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["unseen_goals"] is None
+
+
 def test_what_is_said_of_a_fit_can_be_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its loss rises with the penalty; the errors on the moves that were seen do not."""
     (tmp_path / "rooms.txt").write_text(MAP)

@@ -56,6 +56,27 @@ def test_warnings_name_what_is_wrong() -> None:
     assert "9.0 times as long as those that were learned" in diagnose(line(), stretched, train=walk()).warnings()[0]
 
 
+def test_nearer_counts_states_whose_goal_is_not_the_state_ten_steps_later() -> None:
+    # A distance that only knows whether two states are the same: it cannot tell nearer from farther.
+    constant = line(0.0)
+    assert diagnose(constant, walk(rows=12)).nearer == 0.5
+    for rows in (5, 11):
+        found = diagnose(constant, walk(rows=rows))
+        assert found.nearer is None
+        assert "come nearer: not measured (no goal is more than" in str(found)
+        assert not any("no policy" in text for text in found.warnings())
+    # The way there and back: half of the states are as far from their goals as ten steps later.
+    away = Trajectories(observations=-np.abs(np.arange(-15.0, 16.0))[:, None], ends=np.array([30]))
+    nearer = diagnose(line(), away).nearer
+    assert nearer is not None
+    assert nearer < 1.0
+
+
+def test_logs_are_checked() -> None:
+    with pytest.raises(TypeError, match="train: expected a Trajectories, got int"):
+        diagnose(line(), walk(), train=3)  # type: ignore[arg-type]
+
+
 def test_the_same_seed_gives_the_same_numbers_and_the_mode_is_kept() -> None:
     log, _ = directed_trajectories(episodes=5)
     torch.manual_seed(0)

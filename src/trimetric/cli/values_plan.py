@@ -64,6 +64,12 @@ class ValuesPlan:
                 f"{notes.get('states')} states and {notes.get('moves')} moves, "
                 f"got {moves.num_states} and {len(moves.edges)}"
             )
+        known = "moves_digest" in notes  # files of earlier versions have none
+        if known and notes["moves_digest"] != moves.digest():
+            raise InputError(
+                f"{self.dataset}: expected the transitions that {self.model} was fitted to, got as many states and "
+                "moves, but other ones"
+            )
         fraction, seed = (notes["settings"][name] for name in ("held_out", "seed"))
         _, held = hold_out_goals(moves, fraction, seed=seed)
         unseen = len(held) > 0
@@ -75,6 +81,8 @@ class ValuesPlan:
         except ValueError as error:
             raise InputError(f"{self.dataset}: {error}") from None
         kind = "goals that were not goals in training" if unseen else "goals, all of them known from training"
+        if not known:
+            kind = "goals (the model is of an earlier version, which did not note the log: unseen ones if it is this one)"
         self.general.say(f"{score.pairs:,} walks to {kind}: success {score.success:.3f}, SPL {score.spl:.3f}")
         if moves.next_state.shape[1] == 1:
             self.general.say(
@@ -94,7 +102,7 @@ class ValuesPlan:
             success=score.success,
             spl=score.spl,
             pairs=score.pairs,
-            unseen_goals=unseen,
+            unseen_goals=unseen if known else None,
             picture=None if picture is None else str(picture),
             promises=asdict(model.axioms),
         )

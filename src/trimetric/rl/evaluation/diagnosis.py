@@ -77,7 +77,8 @@ class Diagnosis:
         training_steps: those of the log that was learned from; None if it was not given.
         along: distances along episodes.
         nearer: share of the states from which ten logged steps came nearer to the state seen 100 steps later (or at the
-            end); a constant distance would have .5.
+            end of the episode, if that is more than ten steps later); equal distances count half, so a constant
+            distance has .5.  None if no episode has more than ten steps.
         far: mean distance of random pairs.
         asymmetry: mean difference between there and back, divided by the mean distance.
         multiplier: the last multiplier of a constrained objective; None if there is none.
@@ -96,7 +97,7 @@ class Diagnosis:
     steps: StepRatio
     training_steps: StepRatio | None
     along: tuple[Along, ...]
-    nearer: float
+    nearer: float | None
     far: float
     asymmetry: float
     multiplier: float | None
@@ -118,7 +119,7 @@ class Diagnosis:
             found.append(f"a step is {self.steps.mean:.1f} times as long as it costs: the constraints are not kept")
         elif self.steps.mean < 1 / STRETCHED:
             found.append(f"a step is only {self.steps.mean:.2f} times as long as it costs: nothing pushes states apart")
-        if self.nearer < FLAT:
+        if self.nearer is not None and self.nearer < FLAT:
             found.append(
                 f"ten steps towards what was seen later bring the distance down in {100 * self.nearer:.0f} % "
                 "of the cases: no policy can follow it"
@@ -133,7 +134,8 @@ class Diagnosis:
             f"{one.steps} steps apart: {one.mean:.1f} ({one.low:.1f} to {one.high:.1f}) for a cost of {one.cost:.1f}"
             for one in self.along
         ]
-        lines.append(f"ten steps towards what was seen later come nearer: {100 * self.nearer:.1f} %")
+        nearer = "not measured (no goal is more than ten steps ahead)" if self.nearer is None else f"{100 * self.nearer:.1f} %"
+        lines.append(f"ten steps towards what was seen later come nearer: {nearer}")
         lines.append(f"random pairs: {self.far:.1f} on average, there and back differ by {100 * self.asymmetry:.0f} %")
         if self.multiplier is not None:
             lines.append(f"multiplier: {self.multiplier:.3g}")
@@ -177,6 +179,8 @@ def diagnose(
         model = model.model
     checks.instance("model", model, Siamese, hint="what learn_distance returned, or its model")
     checks.instance("trajectories", trajectories, Trajectories)
+    if train is not None:
+        checks.instance("train", train, Trajectories)
     samples = checks.positive_int("samples", samples)
     was_training = model.training
     model.eval()
@@ -226,11 +230,15 @@ class _Probe:
         low, high = np.quantile(found, [0.1, 0.9])
         return Along(steps, float(cost), float(found.mean()), float(low), float(high))
 
-    def nearer(self) -> float:
+    def nearer(self) -> float | None:
         rows = self.sampler.steps((self.samples,))
         goals = torch.minimum(rows + GOAL_AHEAD, self.sampler.final(rows))
-        after = torch.minimum(rows + NEARER, goals)
-        return float((self.distances(after, goals) < self.distances(rows, goals)).mean())
+        ahead = goals - rows > NEARER  # otherwise the state ten steps later would be the goal, and nearer by any model
+        if not ahead.any():
+            return None
+        rows, goals = rows[ahead], goals[ahead]
+        gain = self.distances(rows, goals) - self.distances(rows + NEARER, goals)
+        return float(np.where(gain == 0, 0.5, gain > 0).mean())
 
     def pairs(self) -> tuple[float, float]:
         here, there = self.sampler.states((self.samples,)), self.sampler.states((self.samples,))

@@ -158,6 +158,7 @@ def learn_goal_distance(
         "transitions": len(transitions),
         "states": moves.num_states,
         "moves": len(moves.edges),
+        "moves_digest": moves.digest(),
         "epochs": len(history.epochs),
     }
     return LearnedGoals(model=Model(network.eval(), notes=notes), moves=moves, history=history, held_out=held)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import torch
 from jaxtyping import Float, Int
@@ -65,6 +67,18 @@ class KnownMoves:
     def num_states(self) -> int:
         """The number of distinct states."""
         return len(self.states)
+
+    def digest(self) -> str:
+        """Compute a digest that tells these states and moves, with their costs, from those of another log.
+
+        Returns:
+            Hexadecimal digits.
+        """
+        found = hashlib.sha256()
+        for tensor in (self.states, self.edges, self.costs):
+            found.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
+            found.update(np.ascontiguousarray(tensor.numpy()).tobytes())
+        return found.hexdigest()
 
     def distances_from(self, states: Int[Tensor, " k"], *, limit: float = np.inf) -> Float[Tensor, "k m"]:
         """Compute the cost of a cheapest path over known moves to every state, by Dijkstra's algorithm.
