@@ -78,6 +78,46 @@ def test_an_epoch_has_every_object_once_and_classes_together() -> None:
     assert (groups == groups[:, :1]).all()
 
 
+@pytest.mark.parametrize("batch_size", [3, 4, 5, 6, 7])
+@pytest.mark.parametrize("classes", [2, 3, 10])
+def test_small_batches_have_several_classes_and_learn(batch_size: int, classes: int) -> None:
+    objects, labels = blobs(60, classes)
+    data = LabeledObjects(objects, labels, TripletLoss(), batch_size)
+    order = data.begin_epoch(1, 0)
+    assert torch.equal(order.sort().values, torch.arange(60))
+    for batch in order.split(batch_size):
+        kinds, counts = labels[batch].unique(return_counts=True)
+        assert len(kinds) > 1 or len(batch) < batch_size
+        assert int(counts.max()) > 1 or len(batch) < batch_size
+    config = tm.TrainingConfig(epochs=1, batch_size=batch_size)
+    assert fit_labels(network(), objects, labels, config=config, progress="silent").epochs[0].loss > 0
+
+
+class Bare(tm.labels.LabelLoss):
+    """A loss without a repr of its own."""
+
+    def __init__(self, margin: Any) -> None:
+        self.margin = margin
+
+    def of_matrix(self, distances: Tensor, same: Tensor, different: Tensor) -> Tensor:
+        near, far = distances[same].sum(), (1 - distances[different]).relu().sum()
+        return (near + far) / len(distances)
+
+
+def test_a_loss_without_a_repr_resumes_by_its_attributes(tmp_path: Path) -> None:
+    def learn(margin: Any, file: Path | None = tmp_path / "run.checkpoint") -> Tensor:
+        model = network()
+        fit_labels(model, OBJECTS, LABELS, loss=Bare(margin), config=CONFIG, checkpoint=file, progress="silent")
+        return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+    assert torch.equal(learn(1.0), learn(1.0))
+    with pytest.raises(CheckpointError, match="differ"):
+        learn(2.0)
+    with pytest.raises(ValueError, match="checkpoint: expected None with Bare"):
+        learn(object())
+    learn(object(), None)
+
+
 def test_proxies_begin_as_the_means_of_their_classes_and_learn() -> None:
     objects, labels = blobs()
     data = LabeledObjects(objects, labels, ProxyLoss())
@@ -184,12 +224,17 @@ def tuples_with(tuples: Any, similar: Any = None, **changed: Any) -> Callable[[]
         (labels_with(objects=OBJECTS * torch.nan), "objects: expected finite"),
         (labels_with(model=nn.Linear(2, 2)), "model: expected a Siamese"),
         (labels_with(loss="angular"), "loss: expected one of"),
-        (labels_with(config=tm.TrainingConfig(batch_size=1)), "config: expected batch_size >= 2"),
+        (labels_with(config=tm.TrainingConfig(batch_size=1)), "config: expected batch_size >= 3, .* got 1"),
+        (labels_with(config=tm.TrainingConfig(batch_size=2)), "config: expected batch_size >= 3, .* got 2"),
         (labels_with(config=tm.TrainingConfig(loss="huber")), "config: expected loss='squared', as it has no effect"),
         (labels_with(config=tm.TrainingConfig(patience=3)), "config: expected patience=None, as it has no effect"),
         (tuples_with(LINE), r"tuples: expected indices of shape \(n, 2\) for pairs, .*got shape \(90,\)"),
         (tuples_with(LINE.view(-1, 2)), "similar: expected which of the pairs are similar, got None"),
         (tuples_with(LINE.view(-1, 2), LINE[:45]), "similar: expected 45 booleans"),
+        (tuples_with(LINE.view(-1, 2), LINE[:45] >= 0), "similar: expected similar and dissimilar pairs, got 45 .*are all s"),
+        (tuples_with(LINE.view(-1, 2), LINE[:45] < 0), "similar: expected similar and dissimilar pairs, .* all dissimilar"),
+        (tuples_with(LINE.view(-1, 3), loss=""), "loss: expected one of 'triplet'"),
+        (tuples_with(LINE.view(-1, 3), loss=0), "loss: expected a LabelLoss or a name"),
         (tuples_with(LINE.view(-1, 3), LINE[:30] > 3), "similar: expected None with tuples of 3"),
         (tuples_with(LINE.view(-1, 3) + 1), "tuples: expected rows of the 90 objects, got 1 to 90"),
         (tuples_with(LINE.view(-1, 3), loss="proxy"), "loss: expected a loss of comparisons.*got ProxyLoss"),

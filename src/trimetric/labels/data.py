@@ -81,20 +81,33 @@ class LabeledObjects(LabelData):
         objects: what the network reads, one row each.
         classes: the class of each, from 0.
         loss: of a batch.
+        batch_size: objects of a batch.  Below twice `PER_CLASS`, groups of a class are smaller, and the groups of each
+            class are spread over the epoch, so that a batch has objects of several classes.
     """
 
-    def __init__(self, objects: Tensor, classes: Int[Tensor, " n"], loss: LabelLoss) -> None:
+    def __init__(
+        self, objects: Tensor, classes: Int[Tensor, " n"], loss: LabelLoss, batch_size: int | None = None
+    ) -> None:
         super().__init__(objects, classes, loss)
         self.count = int(classes.max()) + 1
+        self.small_batches = batch_size is not None and batch_size < 2 * PER_CLASS and not loss.uses_proxies
+        self.per_class = max(2, batch_size // 2) if batch_size is not None and self.small_batches else PER_CLASS
 
     def begin_epoch(self, seed: int, epoch: int) -> Tensor:
-        """Draw the order of the objects: each once, in groups of up to `PER_CLASS` of one class."""
+        """Draw the order of the objects: each once, in groups of one class."""
         generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
         order = torch.randperm(len(self), generator=generator)
         order = order[self.known.cpu()[order].argsort(stable=True)]
         sizes = self.known.cpu().bincount(minlength=self.count).tolist()
-        groups = [group for members in order.split(sizes) for group in members.split(PER_CLASS)]
-        return torch.cat([groups[i] for i in torch.randperm(len(groups), generator=generator).tolist()])
+        classes = [members.split(self.per_class) for members in order.split(sizes)]
+        groups = [group for own in classes for group in own]
+        if self.small_batches:  # at random, batches would often have groups of a single class
+            starts = torch.rand(len(classes), generator=generator)
+            places = [(torch.arange(len(own)) + start) / len(own) for own, start in zip(classes, starts, strict=True)]
+            chosen = torch.cat(places).argsort(stable=True)
+        else:
+            chosen = torch.randperm(len(groups), generator=generator)
+        return torch.cat([groups[i] for i in chosen.tolist()])
 
     def loss_of(self, model: ObjectDistance, batch: Tensor, proxies: Tensor | None) -> Tensor:
         """Compute the loss of the distances among the objects of a batch, or from them to the proxies."""

@@ -19,6 +19,7 @@ from trimetric.labels.losses import LabelLoss, LabelLossName, make_label_loss
 from trimetric.labels.trainee import LabelTrainee
 from trimetric.training.arguments import check_model, check_settings, checkpoint_file
 from trimetric.training.config import History, TrainingConfig
+from trimetric.training.drawn_tasks import checked_settings
 from trimetric.training.loop import train
 from trimetric.training.processes import started_together
 from trimetric.training.run import TrainingRun
@@ -40,7 +41,7 @@ def fit_labels(
 ) -> History:
     """Train a model on objects and their classes, so that objects of the same class are near each other.
 
-    A batch has up to four objects of each of its classes, and all its pairs are compared.  Distances are measured from
+    A batch has up to four objects of each of its classes (fewer if it is small), and all its pairs are compared.  Distances are measured from
     the anchor to the positive and the negative, so a head that is not symmetric is trained in that direction.
 
     A `Calibrated` head is scaled before the first step, so that the mean distance is 1.  Margins and temperatures of
@@ -82,10 +83,11 @@ def fit_labels(
     values, classes = torch.unique(given.to(rows.device), return_inverse=True)
     if len(values) < 2:
         raise ValueError(f"labels: expected at least 2 classes, got {len(values)}")
-    data = LabeledObjects(rows, classes, make_label_loss(loss))
-    if not data.loss.uses_proxies and config is not None and config.batch_size < 2:
+    data = LabeledObjects(rows, classes, make_label_loss(loss), (config or TrainingConfig()).batch_size)
+    if not data.loss.uses_proxies and config is not None and config.batch_size < 3:
         raise ValueError(
-            f"config: expected batch_size >= 2, as the objects of a batch are compared, got {config.batch_size}"
+            "config: expected batch_size >= 3, as an object is compared with one of its class and one of another, got "
+            f"{config.batch_size}"
         )
     if not data.loss.uses_proxies and int(classes.bincount().max()) < 2:
         raise ValueError(
@@ -154,7 +156,13 @@ def fit_tuples(
             f"tuples: expected rows of the {len(rows)} objects, got {int(given.min())} to {int(given.max())}"
         )
     truth = _similar(similar, given)
-    chosen = make_label_loss(loss or ("triplet" if truth is None else "contrastive"))
+    if truth is not None and bool(truth.all() == truth.any()):
+        raise ValueError(
+            f"similar: expected similar and dissimilar pairs, got {len(truth)} that are all "
+            f"{'similar' if truth.all() else 'dissimilar'}; distances would all shrink, or all grow"
+        )
+    usual = "triplet" if truth is None else "contrastive"
+    chosen = make_label_loss(usual if loss is None else loss)
     data = Tuples(rows, given.long().to(rows.device), None if truth is None else truth.to(rows.device), chosen)
     return _train(model, data, config, checkpoint, progress)
 
@@ -207,13 +215,14 @@ def _train(
                 f"config: expected {name}={usual[name]!r}, as it has no effect on learning from labels, got "
                 f"{getattr(config, name)!r}"
             )
+    text = checked_settings("loss", data.loss, file)
     processes = started_together()
     if processes.size > 1:
         raise ValueError(f"config: expected one process, got {processes.size}; labels are learned in one process")
     _try(model, data)
     if config.calibrate and not (file is not None and file.exists()):
         _calibrate(model, data)
-    run = TrainingRun(LabelTrainee(model, data), [data], [], {}, [config.seed], config, processes, loss=repr(data.loss))
+    run = TrainingRun(LabelTrainee(model, data), [data], [], {}, [config.seed], config, processes, loss=text)
     return train(run, file, progress, lambda _: None)[0]
 
 
