@@ -164,7 +164,12 @@ def test_every_head_trains_and_promises(
 ) -> None:
     model = DistanceRegressor(
         head=head, symmetric=symmetric, concave_units=concave_units, **{**SMALL, "epochs": 5}, random_state=0
-    ).fit(*hills)
+    )
+    if concave_units and not HEADS[head].concave:
+        with pytest.raises(ValueError, match="concave_units: expected 0 or the default, 5, with head="):
+            model.fit(*hills)
+        model.set_params(concave_units=0)
+    model.fit(*hills)
     assert model.history_.epochs[-1].loss < model.history_.epochs[0].loss
     report = model.audit(points)
     assert report.holds
@@ -242,7 +247,7 @@ TARGETS = np.ones(8)
         (lambda: DistanceRegressor().fit(PAIRS[:, 0], TARGETS), r"X: expected an even number of columns.*n_features=3"),
         (lambda: DistanceRegressor().fit(PAIRS[:, :1], TARGETS), r"X: expected pairs of shape \(n, 2, d\), got .*1, 3"),
         (lambda: DistanceRegressor().fit((PAIRS[:, 0], PAIRS[1:, 1]), TARGETS), "X: expected a tuple of two arrays"),
-        (lambda: DistanceRegressor().fit(PAIRS, -TARGETS), "targets: expected distances >= 0"),
+        (lambda: DistanceRegressor().fit(PAIRS, -TARGETS), "y: expected distances >= 0, got -1 for pair 0"),
         (lambda: DistanceRegressor(head="best").fit(PAIRS, TARGETS), "head: expected one of 'wide', 'deep'"),
         (lambda: DistanceRegressor(concave_units=-1).fit(PAIRS, TARGETS), "concave_units: expected a positive integer"),
         (lambda: DistanceRegressor(embedding_dim=0).fit(PAIRS, TARGETS), "embedding_dim: expected a positive integer"),

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from trimetric._support.optional import needing
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
+from trimetric.integrations.sklearn.learned_distance import finite_distances
 from trimetric.integrations.sklearn.pair_arrays import PairsLike
 from trimetric.integrations.sklearn.pair_estimator import PairEstimator
 from trimetric.models.pictures import draw_predictions
@@ -57,7 +58,7 @@ class DistanceRegressor(RegressorMixin, PairEstimator):
             X: pairs, in any form that `fit` takes.
         """
         start, end = self._ends(X).unbind(1)
-        return in_chunks(self.model_, start, end, size=PAIRS_AT_ONCE).cpu().numpy()
+        return finite_distances("X", in_chunks(self.model_, start, end, size=PAIRS_AT_ONCE))
 
     def plot_predictions(self, X: PairsLike, y: ArrayLike) -> Figure:  # noqa: N803
         """Draw predicted against true distances; see `trimetric.models.draw_predictions`.

@@ -69,7 +69,7 @@ class LearnedDistance(BaseEstimator):
         """
         x = self._objects("X", X)
         y = None if Y is None else self._objects("Y", Y)
-        return all_pairs(self.model_, x, y).cpu().numpy()
+        return finite_distances("X", all_pairs(self.model_, x, y))
 
     @torch.no_grad()
     def nearest_neighbors(
@@ -101,7 +101,8 @@ class LearnedDistance(BaseEstimator):
             if queries is None:
                 block.diagonal(start).fill_(torch.inf)
             found.append(torch.topk(block, n_neighbors, largest=False))
-        return tuple(torch.cat(part).cpu().numpy() for part in zip(*found, strict=True))  # type: ignore[return-value]
+        distances, nearest = (torch.cat(part) for part in zip(*found, strict=True))
+        return finite_distances("X" if queries is None else "queries", distances), nearest.cpu().numpy()
 
     @torch.no_grad()
     def _distance(self, x: ArrayLike, y: ArrayLike) -> float:
@@ -169,6 +170,23 @@ class LearnedDistance(BaseEstimator):
             X: the objects to measure it on, `(n, d)`.
         """
         return audit(self.model_, self._objects("X", X))
+
+
+def finite_distances(name: str, distances: Tensor) -> NDArray[np.float32]:
+    """Give distances as an array, and refuse those that are not finite.
+
+    Args:
+        name: of the argument with the objects.
+        distances: of its rows `(n, ...)`.
+    """
+    found = distances.cpu().numpy()
+    bad = ~np.isfinite(found).reshape(len(found), -1).all(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"{name}: expected objects whose distances are finite, got NaN or infinity for row {int(bad.argmax())}; "
+            "its features are too far from those that were fitted"
+        )
+    return found
 
 
 def make_encoder(features: int, dim: int, widths: Sequence[int]) -> MLP:

@@ -81,8 +81,12 @@ class MetricClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         queries = validate_data(self, X, dtype=np.float64, reset=False)  # type: ignore
-        count = min(self.n_neighbors, len(self.objects_))
-        distances, nearest = self.learner_.nearest_neighbors(self.objects_, queries, n_neighbors=count)
+        if checks.positive_int("n_neighbors", self.n_neighbors) > len(self.objects_):
+            raise ValueError(
+                f"n_neighbors: expected at most {len(self.objects_)}, the number of fitted objects, got "
+                f"{self.n_neighbors}"
+            )
+        distances, nearest = self.learner_.nearest_neighbors(self.objects_, queries, n_neighbors=self.n_neighbors)
         votes = np.ones(distances.shape) if self.weights == "uniform" else _one_over(distances.astype(np.float64))
         shares = np.zeros((len(queries), len(self.classes_)))
         np.add.at(shares, (np.arange(len(queries))[:, None], self.numbers_[nearest]), votes)

@@ -15,7 +15,7 @@ from trimetric._support.optional import needing
 from trimetric.distances import Calibrated
 from trimetric.distances.batching import PAIRS_AT_ONCE, in_chunks
 from trimetric.distances.siamese import Siamese
-from trimetric.integrations.sklearn.learned_distance import LearnedDistance, make_encoder
+from trimetric.integrations.sklearn.learned_distance import LearnedDistance, finite_distances, make_encoder
 from trimetric.integrations.sklearn.metric_callable import Asymmetry, MetricCallable
 from trimetric.integrations.sklearn.supervision import class_numbers, similar_pairs, tuples_of
 from trimetric.labels import LabelLoss, LabelLossName, fit_labels, fit_tuples
@@ -137,6 +137,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearnedDi
             known = indices.reshape(given.shape[:2])
         similar = None if given is None else similar_pairs(y, given)
         self._measure_features(objects)
+        checks.boolean("symmetric", self.symmetric)
         if not HEADS[self._checked_head()].concave and self.concave_units != 0:
             raise ValueError(f"concave_units: expected 0 with head={self.head!r}, got {self.concave_units!r}")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -203,7 +204,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LearnedDi
         if array is None or array.shape[1] != 2:
             raise ValueError(f"pairs: expected pairs of shape (n, 2, d), got shape {np.shape(pairs)}")
         start, end = (self._objects("pairs", array[:, i]) for i in range(2))
-        return in_chunks(self.model_, start, end, size=PAIRS_AT_ONCE).cpu().numpy()
+        return finite_distances("pairs", in_chunks(self.model_, start, end, size=PAIRS_AT_ONCE))
 
     def pair_score(self, pairs: ArrayLike) -> NDArray[np.float32]:
         """Minus the learned distance of each pair, as in metric-learn: the higher, the more similar.

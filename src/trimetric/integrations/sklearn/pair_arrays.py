@@ -19,8 +19,15 @@ def side_by_side(X: PairsLike) -> Any:  # noqa: N803
                 f"X: expected a tuple of two arrays of one shape (n, d), got shapes {[np.shape(end) for end in X]}"
             )
         return np.concatenate([np.asarray(end) for end in X], axis=1)
+    if isinstance(X, list) and _depth(X) == 3:
+        X = np.asarray(X)  # noqa: N806
     if isinstance(X, (np.ndarray, Tensor)) and X.ndim == 3:
         if X.shape[1] != 2:
             raise ValueError(f"X: expected pairs of shape (n, 2, d), got shape {tuple(X.shape)}")
         return np.asarray(X).reshape(len(X), -1)
     return X
+
+
+def _depth(value: Any) -> int:
+    """How deep lists are nested, by their first items."""
+    return 1 + _depth(value[0]) if isinstance(value, (list, tuple)) and value else int(np.ndim(value))

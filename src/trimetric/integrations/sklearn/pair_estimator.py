@@ -18,7 +18,7 @@ from trimetric.distances.siamese import Siamese
 from trimetric.integrations.sklearn.learned_distance import LearnedDistance, make_encoder
 from trimetric.integrations.sklearn.pair_arrays import PairsLike, side_by_side
 from trimetric.kernels.equal_rows import first_equal_row
-from trimetric.models.heads import HeadName, make_head
+from trimetric.models.heads import HEADS, HeadName, make_head
 from trimetric.training.config import History, TrainingConfig
 from trimetric.training.fitting import fit
 from trimetric.training.losses import LossName
@@ -26,6 +26,9 @@ from trimetric.training.losses import LossName
 with needing("trimetric.integrations.sklearn", "sklearn"):
     from sklearn.utils import Tags, check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+CONCAVE_UNITS = 5
 
 
 class PairEstimator(LearnedDistance):
@@ -43,7 +46,7 @@ class PairEstimator(LearnedDistance):
         *,
         head: HeadName = "wide",
         symmetric: bool = False,
-        concave_units: int = 5,
+        concave_units: int = CONCAVE_UNITS,
         embedding_dim: int = 16,
         encoder_widths: Sequence[int] = (64, 64),
         epochs: int = 100,
@@ -63,6 +66,7 @@ class PairEstimator(LearnedDistance):
             head: the name of a head, such as "wide", "deep" or "euclidean"; see `trimetric.models.heads`.
             symmetric: whether d(x, y) = d(y, x) is to hold, for every value of the parameters.
             concave_units: learned concave units on each component of the head's norm; 0 is the norm itself.
+                Heads without them ignore the default.
             embedding_dim: size of phi(x).
             encoder_widths: hidden layers of phi; none of them makes phi linear.
             epochs: passes over the pairs.
@@ -106,6 +110,7 @@ class PairEstimator(LearnedDistance):
         objects, indices = np.unique(ends.reshape(-1, ends.shape[2]), axis=0, return_inverse=True)
         self.mean_, spread = ends.mean(axis=(0, 1)), ends.std(axis=(0, 1))
         self.scale_ = np.where(spread > 0, spread, 1.0)
+        self._check_options(np.asarray(targets))
         random = check_random_state(self.random_state)
         seed = int(random.randint(2**31 - 1))
         config = TrainingConfig(
@@ -140,6 +145,19 @@ class PairEstimator(LearnedDistance):
             )
         return self
 
+    def _check_options(self, targets: NDArray[np.float64]) -> None:
+        if (targets < 0).any():
+            row = int((targets < 0).argmax())
+            raise ValueError(f"y: expected distances >= 0, got {targets[row]:.10g} for pair {row}")
+        checks.boolean("symmetric", self.symmetric)
+        checks.one_of("head", self.head, HEADS)
+        checks.finite_number("validation_fraction", self.validation_fraction, above=0, below=1)
+        if not HEADS[self.head].concave and self.concave_units not in (0, CONCAVE_UNITS):
+            raise ValueError(
+                f"concave_units: expected 0 or the default, {CONCAVE_UNITS}, with head={self.head!r}, which has none, "
+                f"got {self.concave_units!r}"
+            )
+
     def _split(
         self, ends: NDArray[np.int64], targets: NDArray[np.float64], objects: Tensor, random: np.random.RandomState
     ) -> tuple[Tensor, Tensor | None]:
@@ -154,7 +172,7 @@ class PairEstimator(LearnedDistance):
             )
         if self.patience is None:
             return torch.arange(len(ends)), None
-        fraction = checks.finite_number("validation_fraction", self.validation_fraction, above=0, below=1)
+        fraction = self.validation_fraction
         # The encoder places any object, so none needs a training pair of its own.
         split = hold_out(ends, fraction, seed=int(random.randint(2**31 - 1)), same_as=same_as, cover=False)
         if not split.unordered:
