@@ -71,3 +71,52 @@ def test_what_is_wrong_is_told_in_a_line(episodes: Path, tmp_path: Path, capsys:
     for (name, *words), message in cases.items():
         assert main(["rl", "fit", str(tmp_path / name), "-o", output, "--quiet", *words]) == 2, name
         assert message in capsys.readouterr().err, name
+
+
+@pytest.fixture
+def numbered(tmp_path: Path) -> Path:
+    """A log of states by number."""
+    states = np.arange(40) % 9
+    log = rl.Trajectories(observations=states, ends=np.array([19, 39]), actions=np.arange(40) % 2)
+    return log.write(tmp_path / "numbered.npz")
+
+
+def refusal(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_numbered_states_are_refused_before_the_distance_is_learned(
+    numbered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["rl", "fit", str(numbered), "-o", str(tmp_path / "m.safetensors"), *FEW[:2], *FEW[4:10]]
+    line = refusal([*words, "--quiet"], capsys)
+    assert line.startswith("error: --policy: expected 'none' for observations that are not vectors, got 'actor'")
+    assert main([*words, "--policy", "none", "--quiet"]) == 0
+    capsys.readouterr()
+    vectors = tmp_path / "v.safetensors"
+    tm.Model(tm.Siamese(tm.MLP(2, 4), tm.WideNorm(4))).save(vectors)
+    line = refusal(["rl", "diagnose", str(vectors), str(numbered)], capsys)
+    assert f"{numbered}: {vectors} cannot read it: " in line
+
+
+def test_a_single_episode_cannot_be_held_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = box_walks(1, 12).write(tmp_path / "one.npz")
+    words = ["rl", "fit", str(log), "-o", str(tmp_path / "m.safetensors"), *FEW, "--held-out", "0.2", "--quiet"]
+    assert refusal(words, capsys) == ("error: --held-out: expected a log of at least two episodes to split, got one")
+
+
+def test_an_evaluation_tells_the_same_steps_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = rl.save_policy(rl.ActorPolicy(features=2, actions=2), tmp_path / "p.safetensors")
+    words = ["rl", "evaluate", str(file), "--world", "directed", "--episodes", "1"]
+    assert main([*words, "--max-steps", "9", "--json"]) == 0
+    told = capsys.readouterr().out
+    found = json.loads(told[told.index("{") :])
+    assert (found["success"], found["steps"]) == (0.0, None)
+    assert "steps on average" not in told
+    line = refusal([*words, "--max-steps", "100000"], capsys)
+    assert line == "error: --max-steps: expected at most 600, the limit of the world, got 100000"
+    three = rl.save_policy(rl.ActorPolicy(features=2, actions=3), tmp_path / "three.safetensors")
+    line = refusal(["rl", "evaluate", str(three), "--world", "directed", "--episodes", "1"], capsys)
+    assert "policy: expected actions of shape (b, 2), got shape (10, 3)" in line

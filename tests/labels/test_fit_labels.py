@@ -231,8 +231,14 @@ def tuples_with(tuples: Any, similar: Any = None, **changed: Any) -> Callable[[]
         (tuples_with(LINE), r"tuples: expected indices of shape \(n, 2\) for pairs, .*got shape \(90,\)"),
         (tuples_with(LINE.view(-1, 2)), "similar: expected which of the pairs are similar, got None"),
         (tuples_with(LINE.view(-1, 2), LINE[:45]), "similar: expected 45 booleans"),
-        (tuples_with(LINE.view(-1, 2), LINE[:45] >= 0), "similar: expected similar and dissimilar pairs, got 45 .*are all s"),
-        (tuples_with(LINE.view(-1, 2), LINE[:45] < 0), "similar: expected similar and dissimilar pairs, .* all dissimilar"),
+        (
+            tuples_with(LINE.view(-1, 2), LINE[:45] >= 0),
+            "similar: expected similar and dissimilar pairs, got 45 .*are all s",
+        ),
+        (
+            tuples_with(LINE.view(-1, 2), LINE[:45] < 0),
+            "similar: expected similar and dissimilar pairs, .* all dissimilar",
+        ),
         (tuples_with(LINE.view(-1, 3), loss=""), "loss: expected one of 'triplet'"),
         (tuples_with(LINE.view(-1, 3), loss=0), "loss: expected a LabelLoss or a name"),
         (tuples_with(LINE.view(-1, 3), LINE[:30] > 3), "similar: expected None with tuples of 3"),

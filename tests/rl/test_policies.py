@@ -234,19 +234,12 @@ def test_a_policy_for_each_kind_in_one_call() -> None:
         "awr": rl.ActorPolicy,
         "clone": rl.ActorPolicy,
     }
-    few: dict[str, Any] = {"steps": 50, "policy_steps": 50, "batch_size": 32, "states": 20, "horizon": 5}
+    few: dict[str, Any] = {"policy_steps": 50, "batch_size": 32, "progress": "silent"}
     for kind, own in expected.items():
         told: list[str] = []
-        learned = rl.learn_policy(
-            log,
-            kind=kind,  # type: ignore[arg-type]
-            dim=8,
-            widths=(8,),
-            held_out=held if kind != "clone" else None,
-            progress="silent",
-            log=told.append,
-            **few,
-        )
+        distance = {} if kind == "clone" else {"steps": 50, "dim": 8, "widths": (8,), "held_out": held}
+        plan = {} if kind in ("clone", "awr") else {"states": 20, "horizon": 5}
+        learned = rl.learn_policy(log, kind=kind, log=told.append, **few, **distance, **plan)  # type: ignore[arg-type]
         assert type(learned.policy) is own
         assert told
         if learned.distance is not None:

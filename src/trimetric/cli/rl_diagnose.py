@@ -64,7 +64,7 @@ class RlDiagnose:
             raise InputError(str(error)) from None
         try:
             found = diagnose(network, log, train=train, samples=self.samples, seed=self.general.seed)
-        except (ValueError, RuntimeError) as error:
+        except (TypeError, ValueError, RuntimeError, IndexError) as error:
             raise InputError(f"{self.dataset}: {self.model} cannot read it: {' '.join(str(error).split())}") from None
         self.general.say(str(found))
         if picture is not None:

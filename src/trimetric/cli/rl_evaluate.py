@@ -73,7 +73,7 @@ class RlEvaluate:
             )
         try:
             found = evaluate(world, policy, episodes=self.episodes, seed=self.general.seed, max_steps=self.max_steps)
-        except (ValueError, RuntimeError, IndexError) as error:
+        except (TypeError, ValueError, RuntimeError, IndexError) as error:
             option = "--world" if self.env is None else "--env"
             reason = " ".join(str(error).split())
             raise InputError(f"{option}: {self.policy} cannot act there: {reason}") from None

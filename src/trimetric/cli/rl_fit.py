@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 ObjectiveName = Literal["constrained", "td", "contrastive", "action-invariant", "multistep", "eikonal"]
 DISCOUNTED = ("contrastive", "action-invariant", "multistep")
-OF_THE_LOG = {name: name for name in ("trajectories", "observations", "actions", "ends", "costs")}
+OF_THE_LOG = {name: name for name in ("trajectories", "observations", "actions", "ends", "costs")} | {
+    "fraction": "--held-out",
+    "kind": "--policy",
+}
 """arguments of the library that come from the log, which errors call by their own names"""
 
 

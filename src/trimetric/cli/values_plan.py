@@ -82,7 +82,9 @@ class ValuesPlan:
             raise InputError(f"{self.dataset}: {error}") from None
         kind = "goals that were not goals in training" if unseen else "goals, all of them known from training"
         if not known:
-            kind = "goals (the model is of an earlier version, which did not note the log: unseen ones if it is this one)"
+            kind = (
+                "goals (the model is of an earlier version, which did not note the log: unseen ones if it is this one)"
+            )
         self.general.say(f"{score.pairs:,} walks to {kind}: success {score.success:.3f}, SPL {score.spl:.3f}")
         if moves.next_state.shape[1] == 1:
             self.general.say(

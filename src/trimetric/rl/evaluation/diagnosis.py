@@ -134,7 +134,11 @@ class Diagnosis:
             f"{one.steps} steps apart: {one.mean:.1f} ({one.low:.1f} to {one.high:.1f}) for a cost of {one.cost:.1f}"
             for one in self.along
         ]
-        nearer = "not measured (no goal is more than ten steps ahead)" if self.nearer is None else f"{100 * self.nearer:.1f} %"
+        nearer = (
+            "not measured (no goal is more than ten steps ahead)"
+            if self.nearer is None
+            else f"{100 * self.nearer:.1f} %"
+        )
         lines.append(f"ten steps towards what was seen later come nearer: {nearer}")
         lines.append(f"random pairs: {self.far:.1f} on average, there and back differ by {100 * self.asymmetry:.0f} %")
         if self.multiplier is not None:

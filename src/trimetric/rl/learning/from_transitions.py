@@ -27,6 +27,8 @@ from trimetric.training.trainee import calibrate
 
 Method = Literal["constrained", "td"]
 CALIBRATION_PAIRS = 2048
+PENALTY = (1.0, 100.0)
+POLYAK = 0.5
 
 
 def learn_from_transitions(
@@ -38,8 +40,8 @@ def learn_from_transitions(
     pairs: int | None = None,
     reach: float | None = None,
     horizon: float | None = None,
-    penalty: tuple[float, float] = (1.0, 100.0),
-    polyak: float = 0.5,
+    penalty: tuple[float, float] = PENALTY,
+    polyak: float = POLYAK,
     config: TrainingConfig | None = None,
     checkpoint: Path | str | None = None,
     progress: Shown = "auto",
@@ -68,7 +70,7 @@ def learn_from_transitions(
         pairs: number of random pairs of a state and a goal, and of constraints, drawn once; by default four per move,
             at least 20,000.
         reach: how far to push apart, about the largest distance; by default the longest of the cheapest paths from 32
-            states over the moves that were seen.
+            states over the moves that were seen.  "td" only calibrates the model by it.
         horizon: the largest cost of a path to constrain; by default a third of the reach.  0 constrains moves alone.
         penalty: weight of the squared hinge at the start and at the end, in units of the mean cost.  A large weight at
             the start would collapse all states into one point.
@@ -97,6 +99,12 @@ def learn_from_transitions(
     """
     checks.one_of("method", method, ("constrained", "td"))
     first, last = (checks.finite_number(f"penalty[{i}]", weight, above=0) for i, weight in enumerate(penalty))
+    unused = {"horizon": (horizon, None), "penalty": ((first, last), PENALTY)} if method == "td" else {}
+    for name, (value, usual) in (unused or {"polyak": (polyak, POLYAK)}).items():
+        if value != usual:
+            raise ValueError(
+                f"{name}: expected {usual!r} with method={method!r}, where it has no effect, got {value!r}"
+            )
     moves = transitions if isinstance(transitions, KnownMoves) else KnownMoves(transitions)
     config = config or transitions_config()
     drawn = _draw(moves, goals, pairs, config.seed)

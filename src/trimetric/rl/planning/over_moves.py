@@ -43,6 +43,10 @@ def plan(
         ([0, 1, 2, 3], [True, False])
     """
     checks.positive_int("max_steps", max_steps)
+    whole = pairs.dtype in (torch.int64, torch.int32) and pairs.ndim == 2 and pairs.shape[1] == 2
+    if not whole or bool(((pairs < 0) | (pairs >= moves.num_states)).any()):
+        got = f"{int(pairs.min())} to {int(pairs.max())}" if whole else f"{pairs.dtype} of shape {tuple(pairs.shape)}"
+        raise ValueError(f"pairs: expected numbers of states from 0 to {moves.num_states - 1}, shape (k, 2), got {got}")
     distance, points = embed_states(model, moves)
     state, goal = pairs.unbind(1)
     there, cost = points[goal].unsqueeze(1), torch.zeros(len(pairs), dtype=torch.float64)

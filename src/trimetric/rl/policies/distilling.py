@@ -133,16 +133,27 @@ class _DistillingTask(DrawnTask):
     def _asked(self, here: Tensor, goal: Tensor, batch: Columns) -> Tensor:
         (teacher,) = self._teacher
         if self._ways is None or not isinstance(teacher, Planner):
-            return teacher(here, goal)
+            return self._checked(teacher(here, goal), len(here))
         count = len(batch["state"])
         towards = self._ways.next_states(batch["state"], batch["goal"], goal[:count])
-        return teacher.local(here, torch.cat([towards, goal[count:]]))
+        return self._checked(teacher.local(here, torch.cat([towards, goal[count:]])), len(here))
+
+    def _checked(self, answer: object, count: int) -> Tensor:
+        """Refuse answers that would be broadcast to actions of another size."""
+        log = self.reader.log
+        assert log.actions is not None
+        shape = (count, *log.actions.shape[1:])
+        if not isinstance(answer, Tensor) or answer.shape != shape:
+            expected = f"actions of shape (b, {shape[1]})" if shape[1:] else "numbers of actions, shape (b,)"
+            got = f"shape {tuple(answer.shape)}" if isinstance(answer, Tensor) else type(answer).__name__
+            raise ValueError(f"teacher: expected {expected}, got {got}")
+        return answer
 
     def fingerprint(self) -> str:
         asked = [self._states[:PROBED], self._goals[:PROBED]]
         count = min(len(own) for own in asked)
         (teacher,) = self._teacher
-        answers = teacher(*(self.reader.observations(rows[:count]) for rows in asked))
+        answers = self._checked(teacher(*(self.reader.observations(rows[:count]) for rows in asked)), count)
         known = f"distil {self.near} {log_identity(self.reader.log)} {answers.tolist()}"
         encoder = "" if self.actor.encoder is None else weights_digest(self.actor.encoder)
         return f"{known} {len(self._states)} {len(self._goals)} {encoder}"

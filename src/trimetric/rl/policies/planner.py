@@ -189,6 +189,8 @@ class Planner(Policy):
 
     def _remaining(self, goals: Tensor, points: Tensor) -> Tensor:
         """The rows of `to_goals`, computed once for each goal."""
+        if not len(goals):
+            return points.new_zeros(0, len(self.points))
         keys = [row.tobytes() for row in goals.cpu().numpy()]
         missing = list(dict.fromkeys(key for key in keys if key not in self._known))
         if missing:

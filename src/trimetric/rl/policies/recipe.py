@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -24,6 +25,14 @@ from trimetric.rl.trajectories.trajectories import Trajectories
 from trimetric.training.recipes import Log, say_nothing
 
 PolicyKind = Literal["actor", "graph", "waypoints", "awr", "clone", "none"]
+
+
+WITHOUT_EFFECT: dict[PolicyKind, tuple[str, ...]] = {
+    "clone": ("objective", "head", "dim", "widths", "steps", "learning_rate", "horizon", "states", "held_out"),
+    "awr": ("horizon", "states"),
+    "none": ("horizon", "states", "policy_steps"),
+}
+"""arguments that a kind of policy does not use"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +78,8 @@ def learn_policy(
 ) -> LearnedPolicy:
     """Learn a distance from a log, and a policy that uses it.
 
+    Arguments that a kind of policy does not use are refused.
+
     Args:
         trajectories: the log; it must have actions, unless no policy is learned.
         kind: "graph" and "waypoints" plan over logged states (`GraphPolicy`, `WaypointPolicy`), "actor" is a network
@@ -111,6 +122,24 @@ def learn_policy(
     checks.instance("trajectories", trajectories, Trajectories)
     if trajectories.actions is None and kind != "none":
         raise ValueError("trajectories: expected a log with actions, got one without")
+    given: dict[str, object] = {
+        "objective": objective,
+        "head": head,
+        "dim": dim,
+        "widths": tuple(widths) if isinstance(widths, Sequence) else widths,
+        "steps": steps,
+        "learning_rate": learning_rate,
+        "horizon": horizon,
+        "states": states,
+        "held_out": held_out,
+        "policy_steps": policy_steps,
+    }
+    _check_effects(kind, given)
+    if kind != "none" and trajectories.observations.ndim != 2:
+        raise ValueError(
+            f"kind: expected 'none' for observations that are not vectors, got {kind!r} with observations of shape "
+            f"{trajectories.observations.shape}"
+        )
     say = log or say_nothing
     file = None if checkpoint is None else checks.path("checkpoint", checkpoint)
     shared = {"batch_size": batch_size, "seed": seed, "progress": progress}
@@ -156,6 +185,15 @@ def learn_policy(
     stage = stage_file(file, "actor")
     actor = distil_policy(planner, trajectories, steps=policy_steps, waves=waves, checkpoint=stage, **shared)
     return LearnedPolicy(actor, distance)
+
+
+def _check_effects(kind: PolicyKind, given: Mapping[str, object]) -> None:
+    usual = {name: one.default for name, one in signature(learn_policy).parameters.items()}
+    for name in WITHOUT_EFFECT.get(kind, ()):
+        if given[name] is not usual[name] and given[name] != usual[name]:
+            raise ValueError(
+                f"{name}: expected {usual[name]!r}, as it has no effect with kind={kind!r}, got {given[name]!r}"
+            )
 
 
 def stage_file(checkpoint: Path | None, stage: Literal["local", "actor"]) -> Path | None:
