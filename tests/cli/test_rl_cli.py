@@ -111,10 +111,12 @@ def test_an_evaluation_tells_the_same_steps_twice(tmp_path: Path, capsys: pytest
     file = rl.save_policy(rl.ActorPolicy(features=2, actions=2), tmp_path / "p.safetensors")
     words = ["rl", "evaluate", str(file), "--world", "directed", "--episodes", "1"]
     assert main([*words, "--max-steps", "9", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["success"], found["steps"], found["steps_to_goals"]) == (0.0, 9.0, None)
+    assert main([*words, "--max-steps", "9"]) == 0
     told = capsys.readouterr().out
-    found = json.loads(told[told.index("{") :])
-    assert (found["success"], found["steps"]) == (0.0, None)
-    assert "steps on average" not in told
+    assert "9.0 steps on average;" in told
+    assert "to the goals that were reached" not in told
     line = refusal([*words, "--max-steps", "100000"], capsys)
     assert line == "error: --max-steps: expected at most 600, the limit of the world, got 100000"
     three = rl.save_policy(rl.ActorPolicy(features=2, actions=3), tmp_path / "three.safetensors")

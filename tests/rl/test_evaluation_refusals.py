@@ -57,8 +57,8 @@ def test_termination_is_success_where_nothing_else_tells() -> None:
     ("policy", "message"),
     [
         (lambda seen, goals: (goals - seen)[:, :1], r"policy: expected actions of shape \(b, 2\), got shape \(20, 1\)"),
-        (lambda seen, goals: torch.zeros(len(seen), 3), r"policy: expected actions of shape \(b, 2\), got shape"),
-        (lambda seen, goals: torch.zeros(len(seen)), r"policy: expected actions of shape \(b, 2\), got shape"),
+        (lambda seen, _: torch.zeros(len(seen), 3), r"policy: expected actions of shape \(b, 2\), got shape"),
+        (lambda seen, _: torch.zeros(len(seen)), r"policy: expected actions of shape \(b, 2\), got shape"),
     ],
 )
 def test_actions_of_another_size_are_refused(policy: Any, message: str) -> None:
@@ -68,7 +68,7 @@ def test_actions_of_another_size_are_refused(policy: Any, message: str) -> None:
 
 def test_actions_of_another_size_are_refused_in_an_environment() -> None:
     with pytest.raises(ValueError, match=r"policy: expected actions of shape \(b, 2\), got shape \(1, 3\)"):
-        evaluate(GymnasiumTasks(Cliff()), lambda seen, goals: torch.zeros(1, 3), episodes=1)
+        evaluate(GymnasiumTasks(Cliff()), lambda *_: torch.zeros(1, 3), episodes=1)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_actions_of_another_size_are_refused_in_an_environment() -> None:
 )
 def test_numbers_of_actions_are_checked(action: Tensor, message: str) -> None:
     with pytest.raises(ValueError, match=f"policy: {message}"):
-        evaluate(MountainCar(), lambda seen, goals: action.expand(len(seen), *action.shape), episodes=1)
+        evaluate(MountainCar(), lambda seen, _: action.expand(len(seen), *action.shape), episodes=1)
 
 
 @pytest.mark.parametrize(

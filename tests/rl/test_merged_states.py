@@ -61,7 +61,7 @@ def test_a_state_without_a_known_action_has_none() -> None:
     log = Trajectories(observations=np.array([[0.0], [1.0], [2.0]]), ends=np.array([2]), actions=np.array([1, 0, 0]))
     policy = GreedyPolicy(model=goal_model(log, dim=4), leads_to=LoggedMoves.from_log(log))
     assert policy(torch.tensor([[0.0], [1.0]]), torch.tensor([[1.0], [2.0]])).tolist() == [1, 0]
-    with pytest.raises(ValueError, match="observations: expected states in which the log knows an action, .* row 1"):
+    with pytest.raises(ValueError, match=r"observations: expected states in which the log knows an action, .* row 1"):
         policy(torch.tensor([[0.0], [2.0]]), torch.tensor([[1.0], [1.0]]))
 
 

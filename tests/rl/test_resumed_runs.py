@@ -88,6 +88,6 @@ def test_an_objective_without_a_repr_resumes_by_its_attributes(tmp_path: Path) -
 
 def test_an_objective_that_cannot_be_compared_is_refused_with_a_checkpoint(tmp_path: Path) -> None:
     vague = Plain(1.0, table=object())
-    with pytest.raises(ValueError, match="checkpoint: expected None with Plain, .* define __repr__"):
+    with pytest.raises(ValueError, match=r"checkpoint: expected None with Plain, .* define __repr__"):
         rl.learn_distance(model_of(0), LOG, objective=vague, checkpoint=tmp_path / "run.checkpoint", **FAST)
     assert rl.learn_distance(model_of(0), LOG, objective=vague, **FAST).objective is vague

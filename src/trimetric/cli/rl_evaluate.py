@@ -81,8 +81,9 @@ class RlEvaluate:
         for task, success in found.per_task().items():
             self.general.say(f"{task}: {100 * success:.0f} %")
         told = f"success {100 * found.success:.1f} % ({100 * low:.0f} to {100 * high:.0f} over tasks)"
+        told += f", {found.steps.mean():.1f} steps on average"
         if found.reached.any():
-            told += f", {found.mean_steps:.1f} steps on average to the goals that were reached"
+            told += f" and {found.mean_steps:.1f} to the goals that were reached"
         if found.optimal is not None:
             told += f"; SPL {found.spl:.3f}, where the least steps are {found.optimal.mean():.1f} on average"
         self.general.say(f"{found.reached.size:,} episodes in {self.world or self.env}: {told}")
@@ -90,7 +91,8 @@ class RlEvaluate:
             success=found.success,
             interval=[low, high],
             spl=found.spl,
-            steps=found.mean_steps if found.reached.any() else None,
+            steps=float(found.steps.mean()),
+            steps_to_goals=found.mean_steps if found.reached.any() else None,
             per_task=found.per_task(),
             episodes=int(found.reached.size),
             seconds_per_action=found.seconds_per_action,

@@ -41,8 +41,9 @@ def fit_labels(
 ) -> History:
     """Train a model on objects and their classes, so that objects of the same class are near each other.
 
-    A batch has up to four objects of each of its classes (fewer if it is small), and all its pairs are compared.  Distances are measured from
-    the anchor to the positive and the negative, so a head that is not symmetric is trained in that direction.
+    A batch has up to four objects of each of its classes (fewer if it is small), and all its pairs are compared.
+    Distances are measured from the anchor to the positive and the negative, so a head that is not symmetric is trained
+    in that direction.
 
     A `Calibrated` head is scaled before the first step, so that the mean distance is 1.  Margins and temperatures of
     losses are in that unit.
