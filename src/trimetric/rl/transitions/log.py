@@ -22,7 +22,8 @@ class Transitions:
     """A log of steps: the observations before and after each step, and the cost of the step.
 
     Args:
-        observations: the observation before each step (n, ...), finite numbers.
+        observations: the observation before each step (n, ...), finite numbers.  They are kept as float32, and refused
+            if that would make different states equal.
         next_observations: the observation after each step, of the same shape.
         costs: cost of each step (n,), above 0, so that the cost of a cheapest path is a quasimetric.
         actions: number of the action of each step (n,); only an `Agent` needs them.
