@@ -21,6 +21,8 @@ from trimetric.nearness.problem import Problem
 SWEEPS = 60
 """passes over all multipliers in a round"""
 MAX_ROUNDS = 2000
+MAX_RAISES = 50
+"""passes over broken triangles to make an approximate solution a metric"""
 
 
 def solve_increase(problem: Problem, best: Best) -> None:
@@ -65,6 +67,65 @@ def _accept(best: Best, x: np.ndarray, given: np.ndarray) -> None:
 
 
 def raise_to_metric(x: np.ndarray, lowest: np.ndarray) -> np.ndarray:
+    """Make a metric from a matrix that nearly is one, nowhere smaller than another matrix.
+
+    Raises legs of broken triangles.  If that does not end soon, it adds a constant to all pairs instead.
+
+    Args:
+        x: a square matrix.
+        lowest: the result is nowhere smaller.
+    """
+    start = np.maximum(x, lowest)
+    raised = raise_legs(start, most=MAX_RAISES)
+    if raised is not None:
+        return raised
+    return _raise_all(x, lowest)
+
+
+def raise_legs(x: np.ndarray, *, most: int | None = None) -> np.ndarray | None:
+    """Make a metric by raising, in the worst triangle of each broken pair, one of the two legs by what is lacking.
+
+    No entry becomes larger than the largest one, as a leg rises to the length of its pair at most.  So this ends for
+    whole numbers.
+
+    Args:
+        x: a square matrix with zeros on its diagonal.
+        most: the number of passes after which to give up; None for no limit.
+
+    Returns:
+        A metric that is nowhere smaller than `x`; None if that took too many passes.
+
+    Examples:
+        >>> raise_legs(np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 1.0], [5.0, 1.0, 0.0]])).tolist()
+        [[0.0, 4.0, 5.0], [1.0, 0.0, 1.0], [5.0, 4.0, 0.0]]
+    """
+    x, passes = x.copy(), 0
+    while True:
+        _, middles = shortest_detours(x, 0.0)
+        i, j = np.nonzero(middles >= 0)
+        if not len(i):
+            return x
+        if most is not None and passes == most:
+            return None
+        _raise_each(x, i, middles[i, j].astype(np.int64), j)
+        passes += 1
+
+
+@njit
+def _raise_each(x, starts, middles, ends):
+    for r in range(len(starts)):
+        i, k, j = starts[r], middles[r], ends[r]
+        lacking = x[i, j] - (x[i, k] + x[k, j])  # earlier ones may have closed the gap
+        if lacking <= 0:
+            continue
+        # The longer leg, as the other one may be that of two objects at the same place.
+        a, b = (i, k) if x[i, k] >= x[k, j] else (k, j)
+        x[a, b] += lacking
+        while x[i, k] + x[k, j] < x[i, j]:  # rounding
+            x[a, b] = np.nextafter(x[a, b], np.inf)
+
+
+def _raise_all(x: np.ndarray, lowest: np.ndarray) -> np.ndarray:
     """Make a metric from a matrix that nearly is one, nowhere smaller than another matrix.
 
     The largest metric below `x`, plus one constant for all pairs: a constant c keeps the triangle inequality, as

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from trimetric._support import checks
@@ -104,8 +105,11 @@ def violations(x: Any, tolerance: float = 0.0) -> tuple[float, int]:
 
 def _square(name: str, value: Any) -> Matrix:
     """In the precision that it has, as sums are rounded in it; in float64 where it is not of floating point."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name}: expected a square matrix of numbers, got a masked array")
     if isinstance(value, Tensor):
-        value = value.detach().cpu().numpy()
+        value = value.detach().cpu()
+        value = (value.float() if value.dtype in (torch.bfloat16, torch.float16) else value).numpy()
     try:
         array = np.asarray(value)
         array = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64, casting="same_kind")

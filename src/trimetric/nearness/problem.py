@@ -89,8 +89,10 @@ def make_problem(matrix: Any, *, symmetric: bool, weights: Any, missing: Any) ->
     w = np.ones_like(d) if weights is None else _weights(weights, n)
     w = np.where(known, w, 0.0)
     np.fill_diagonal(w, 0.0)
+    if n > 1 and not w.any():
+        raise ValueError("weights: expected one above 0 at least, for a known distance, got none")
     if symmetric:
-        d, w = _symmetrized(d, w, known)
+        d, w = _symmetrized(d, w, known & (w > 0))
         known = known | known.T
     known = (w > 0) if not symmetric else (w + w.T > 0)
     np.fill_diagonal(known, True)
@@ -116,17 +118,34 @@ def _check_entries(d: np.ndarray, known: np.ndarray) -> None:
 
 
 def _square(name: str, value: Any) -> np.ndarray:
-    if isinstance(value, Tensor):
-        value = value.detach().cpu().numpy()
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name}: expected a square matrix of numbers, got {type(value).__name__} ({error})") from None
+    array = numbers_of(name, value, "a square matrix of numbers")
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise ValueError(f"{name}: expected a square matrix, got shape {array.shape}")
     if array.size == 0:
         raise ValueError(f"{name}: expected at least one object, got none")
     return array
+
+
+def numbers_of(name: str, value: Any, expected: str) -> np.ndarray:
+    """Convert to a new array of float64.
+
+    Args:
+        name: of the argument, for error messages.
+        value: an array, nested lists or a tensor.
+        expected: what the argument must be, for error messages.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name}: expected {expected}, got a masked array; missing={name}.mask marks what is unknown")
+    if isinstance(value, Tensor):
+        value = value.detach().cpu()
+        value = value.double().numpy() if value.is_floating_point() else value.numpy()
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}: expected {expected}, got {type(value).__name__} ({error})") from None
 
 
 def _missing(missing: Any, d: np.ndarray) -> np.ndarray:
@@ -145,7 +164,7 @@ def _missing(missing: Any, d: np.ndarray) -> np.ndarray:
 
 
 def _weights(weights: Any, n: int) -> np.ndarray:
-    array = np.array(weights, dtype=np.float64)
+    array = numbers_of("weights", weights, "a matrix of numbers")
     if array.shape != (n, n):
         raise ValueError(f"weights: expected shape {(n, n)}, got {array.shape}")
     bad = ~np.isfinite(array) | (array < 0)

@@ -55,7 +55,8 @@ def nearest_metric(
         weights: how much each entry counts, >= 0; entries of weight 0 count as missing.
         missing: booleans that mark unknown distances, or `"nan"` if NaN marks them in D.  They are
             filled in with the longest distances that the others allow.
-        tolerance: relative duality gap to reach; with 0 the solver runs for `max_rounds`.
+        tolerance: relative duality gap to reach; with 0 the solver runs for `max_rounds`.  `"decrease-only"` is exact,
+            so that it meets any tolerance and any limit.
         method: `"active-set"` (exact, by default), `"dykstra"` (triangle fixing, exact in the limit),
             `"decrease-only"` (the nearest metric that is nowhere larger than D: all shortest paths), `"increase-only"`
             (the nearest metric that is nowhere smaller than D) or `"learned"` (points of the objects that are trained
@@ -76,6 +77,8 @@ def nearest_metric(
     checks.one_of("method", method, get_args(Method))
     if isinstance(tolerance, bool) or not isinstance(tolerance, numbers.Real) or not 0 <= tolerance < np.inf:
         raise ValueError(f"tolerance: expected a finite number from 0, got {tolerance!r}")
+    checks.boolean("symmetric", symmetric)
+    checks.boolean("integers", integers)
     if max_rounds is not None:
         checks.positive_int("max_rounds", max_rounds)
     if max_seconds is not None:
