@@ -21,8 +21,9 @@ from town import town_map
 from trimetric import routing
 from trimetric.cli import main
 from trimetric.files.matrices import read_square_matrix
+from trimetric.graphs import Graph, ShortestPaths
 from trimetric.nearness import is_metric
-from trimetric.routing import Places, RoadMap, block_files, matrices
+from trimetric.routing import Places, RoadMap, block_files, large_matrices, matrices
 
 pytest.importorskip("osmium")
 
@@ -202,3 +203,26 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         assert re.search(told, capsys.readouterr().err), table
     assert main([*words, "-o", "m.vrp"]) == 2
     assert "--integers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whole_numbers_keep_the_triangle_inequality_where_sums_are_rounded(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sevenths of a unit: a sum of them that should be whole may be a little more, and is then rounded up by one."""
+    random, count = np.random.default_rng(seed), 40
+    nodes = np.arange(count)
+    weights = random.integers(1, 60, count) / 7
+    graph = Graph.from_arcs(count, nodes, (nodes + 1) % count, weights, directed=True)
+    roads = RoadMap.of_graph(graph)
+    places = Places([str(i) for i in nodes], routing.positions_at_nodes(roads, nodes), snapped=False)
+    exact = ShortestPaths(graph, engine="scipy", progress="silent").many_to_many(nodes, nodes)
+    written = routing.write_matrix_file(tmp_path / "m.npy", roads, places, integers=True, progress="silent")
+    matrix = np.load(written.file)
+    assert matrix.dtype == np.int64
+    assert is_metric(matrix)
+    assert (matrix >= exact - 1e-9).all()
+    assert (matrix <= np.ceil(exact) + 1).all()
+    monkeypatch.setattr(large_matrices, "MOST_CLOSED", 39)
+    with pytest.raises(ValueError, match="integers: expected costs in whole thousandths, or at most 39 places"):
+        routing.write_matrix_file(tmp_path / "n.npy", roads, places, integers=True, progress="silent")

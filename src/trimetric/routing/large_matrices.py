@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from trimetric._support import checks
 from trimetric._support.progress import Shown
 from trimetric.graphs.files.cache import content_key
+from trimetric.kernels.min_plus import closure
 from trimetric.routing.block_files import BlockFolder, RowsJob, fill_blocks
 from trimetric.routing.costs import Annotation
 from trimetric.routing.matrices import TravelJob
@@ -25,6 +27,8 @@ from trimetric.routing.road_map import MEASURES, RoadMap, Weight
 if TYPE_CHECKING:
     from trimetric.models.model import Model
 
+MOST_CLOSED = 4096
+"""places whose shortest paths take seconds"""
 PARTS = ".parts"
 """the ending of the folder beside a matrix that is being computed"""
 
@@ -82,7 +86,8 @@ def write_matrix_file(
         weight: "time" for the fastest routes, "length" for the shortest; by default "time" if the map has travel times.
         annotations: the costs to write, "duration" and "distance" of the same route; by default the minimized one.
         integers: whether to round seconds and meters *up* to whole numbers, which keeps the triangle inequality of the
-            cost that is minimized.
+            cost that is minimized.  Where costs of streets are no whole thousandths, or a model estimates them, sums
+            are not exact; a square matrix of up to 4,096 places then becomes the shortest paths of what was rounded.
         form: the format of a `.json` file: "osrm" (default), "vroom" or "ortools".
         model: a model of the map that estimates the cost instead; places are then moved to the nearest nodes.
         jobs: how many threads; by default one per core.
@@ -125,10 +130,19 @@ def write_matrix_file(
         "matrix 1", roads.digest, *_places(sources), *_places(ends), chosen_weight, *names, str(dtype),
         "" if model is None else ModelJob.identity(model),
     )  # fmt: skip
+    exact = isinstance(job, TravelJob) and job.keys.whole
+    if integers and not exact and targets is None and len(sources) > MOST_CLOSED:
+        raise ValueError(
+            f"integers: expected costs in whole thousandths, or at most {MOST_CLOSED:,} places, as rounded sums may "
+            f"break the triangle inequality otherwise, got {len(sources):,} places"
+        )
     blocks = BlockFolder(parts, identity=identity, shape=shape, names=names, dtype=dtype)
     left = blocks.missing
     finish = round_up if integers else _as_they_are
     fill_blocks(blocks, job, sources.positions, finish=finish, jobs=jobs, client=client, progress=progress)
+    if integers and not exact and targets is None:
+        for name in names:
+            _close(blocks.file(name))
     if chosen == "npy":
         blocks.file(names[0]).replace(file)
     else:
@@ -155,6 +169,16 @@ def round_up(costs: NDArray[np.float64]) -> NDArray[np.int64]:
     if not np.isfinite(costs).all():
         raise ValueError("integers: expected a route between all places, got a pair without one")
     return np.ceil(costs).astype(np.int64)
+
+
+def _close(file: Path) -> None:
+    """Replace a square matrix of whole numbers by its shortest paths, which keep the triangle inequality exactly.
+
+    They lie between the costs and the costs rounded up, and are the same when they are computed again.
+    """
+    matrix = open_memmap(file, mode="r+")
+    matrix[:] = closure(matrix.astype(np.float64))
+    matrix.flush()
 
 
 def _as_they_are(costs: NDArray[np.float64]) -> NDArray[np.float64]:
