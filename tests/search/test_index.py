@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,7 +137,7 @@ def test_a_model_is_searched_by_name() -> None:
     assert index.insert(torch.zeros(1, 2), names=["middle"]).tolist() == ["middle"]
     assert index.nearest(torch.zeros(1, 2), k=1).ids.tolist() == [["middle"]]
     index.delete(["middle"])
-    with pytest.raises(ValueError, match="queries: expected ids of points"):
+    with pytest.raises(ValueError, match="queries: 'middle' has been deleted"):
         index.nearest(["middle"])
     with pytest.raises(ValueError, match="names: expected names that are new"):
         index.insert(torch.zeros(1, 2), names=["place 1"])
@@ -193,3 +194,50 @@ def test_the_source_tensors_are_left_as_they_are() -> None:
     index.delete([0])
     index.insert(torch.zeros(1, 3))
     assert torch.equal(points, before)
+
+
+def squared(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return (x - y).square().sum(-1)
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_points_that_are_inserted_are_audited_too(first: int) -> None:
+    points = 100 * torch.rand(600, 1, generator=torch.Generator().manual_seed(0))
+    index = tm.search.Index(squared, points[:first])
+    with pytest.raises(ValueError, match="expected one that keeps the triangle inequality, got squared, which breaks"):
+        index.insert(points[first:])
+    assert len(index) == first  # nothing has changed
+
+
+def test_an_audit_is_repeated_when_it_rests_on_few_points() -> None:
+    points = torch.rand(700, 2, generator=torch.Generator().manual_seed(0))
+    index = tm.search.Index(lambda x, y: (x - y).abs().sum(-1), points[:0])
+    assert "there are no points to audit it on" in index.guarantee
+    index.insert(points[:50])
+    assert "an audit of 125,000 triples of 50 points" in index.guarantee
+    index.insert(points[50:])
+    assert "an audit of 27,000,000 triples of 300 points" in index.guarantee
+    whole = index.nearest(points[:20], k=3).distances
+    wanted = torch.cdist(points[:20], points, p=1).sort(dim=1).values[:, :3]
+    torch.testing.assert_close(whole, wanted)
+
+
+def test_what_is_no_id_is_refused() -> None:
+    index = tm.search.Index(tm.Euclidean(1), torch.tensor([[0.0], [1.0], [5.0]]))
+    bad: list[Any] = [torch.tensor([True, False, False]), [True], [0.7], torch.tensor([1.0]), "a", ["a"]]
+    for ids in bad:
+        with pytest.raises(TypeError, match="ids: "):
+            index.delete(ids)
+    assert index.ids.tolist() == [0, 1, 2]
+    index.delete([])
+    assert index.within(torch.zeros(2, 1), [0.5, 1.0]).counts.tolist() == [1, 2]
+    for radius in ("a", [0.5], [0.5, "a"]):
+        with pytest.raises((ValueError, TypeError), match=r"radius"):
+            index.within(torch.zeros(2, 1), radius)  # type: ignore[arg-type]
+    model = tm.Model(tm.NormInduced(tm.Euclidean(1)), ["a", "b"], torch.tensor([[0.0], [5.0]]))
+    named = tm.search.Index(model)
+    named.delete(["a"])
+    with pytest.raises(ValueError, match="queries: 'a' has been deleted from this index"):
+        named.nearest(["a"])
+    with pytest.raises(ValueError, match="distances of points: expected finite values"):
+        tm.search.Index(tm.Euclidean(1).double(), torch.tensor([[0.0], [1e300]], dtype=torch.float64))

@@ -36,6 +36,8 @@ def is_outgoing(direction: object) -> bool:
 
 
 def radii(radius: Any, points: Tensor) -> Tensor:
+    if isinstance(radius, (list, tuple)):
+        radius = np.array([checks.finite_number(f"radius[{i}]", own) for i, own in enumerate(radius)])
     if isinstance(radius, (Tensor, np.ndarray)) and radius.ndim:
         limits = torch.as_tensor(radius).to(points.dtype)
         if limits.shape != (len(points),):
@@ -43,7 +45,8 @@ def radii(radius: Any, points: Tensor) -> Tensor:
         if bool(limits.isnan().any()):
             raise ValueError("radius: expected numbers, got NaN")
         return limits
-    return torch.full((len(points),), checks.finite_number("radius", float(radius)), dtype=points.dtype)
+    number = radius.item() if isinstance(radius, (Tensor, np.ndarray)) else radius
+    return torch.full((len(points),), checks.finite_number("radius", number), dtype=points.dtype)
 
 
 def as_objects(name: str, objects: object, subject_of_them: object) -> Tensor:
@@ -71,7 +74,10 @@ def rows_of(name: str, ids: Any, names: list[str] | None) -> Tensor:
         raise TypeError(f"{name}: this index knows no names, so expected a tensor")
     if names is not None or name == "queries":
         raise TypeError(f"{name}: expected names or a tensor, got {type(ids).__name__}")
-    return torch.as_tensor(np.asarray(ids), dtype=torch.long).flatten()
+    numbers = np.asarray(ids)
+    if numbers.size and numbers.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected ids, which are whole numbers, got {numbers.dtype}")
+    return torch.from_numpy(numbers.astype(np.int64)).flatten()
 
 
 def with_new_names(known: list[str] | None, new: Sequence[str] | None, count: int) -> list[str] | None:

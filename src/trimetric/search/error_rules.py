@@ -106,7 +106,7 @@ def euclidean(a: Enclosure, order: float, axes: Any, keep: bool, form: Format) -
         return torch.linalg.vector_norm(part, dim=axes, keepdim=keep)
 
     error, reach = norm(a.error), norm(a.reach)
-    if float(reach.max()) ** 2 >= form.largest:
+    if float(reach.max()) >= math.sqrt(form.largest):
         raise Unproven("squares that may overflow")
     least = torch.where((a.low <= 0) & (a.high >= 0), 0.0, torch.minimum(a.low.abs(), a.high.abs()))
     signed = bool((a.low < 0).any())

@@ -17,7 +17,7 @@ from trimetric.models.files import PREFIX, build_network, check_finite
 from trimetric.search.leaves import Leaves
 from trimetric.search.pivots import PivotDistances
 from trimetric.search.store import Store
-from trimetric.search.subject import Subject
+from trimetric.search.subject import NO_PROMISE, Subject
 
 FORMAT = "trimetric-index-1"
 TENSORS = ("points", "ids", "alive", "starts", "low", "high", "pivots", "waiting_to", "waiting_from")
@@ -86,7 +86,9 @@ def load_index(file: Path, *, verify: bool) -> tuple[Subject, Store, list[str] |
         store = _store(network, tensors, state, names)
     except (ValueError, TypeError, RuntimeError, IndexError, KeyError) as error:
         raise CheckpointError(f"{file}: {error}") from None
-    subject = Subject(network, network.head, store.symmetric, str(state["guarantee"]))
+    guarantee = str(state["guarantee"])
+    audited = len(store.points) if NO_PROMISE in guarantee else None
+    subject = Subject(network, network.head, store.symmetric, guarantee, audited_points=audited)
     return subject, store, names
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from trimetric._support import checks
@@ -169,7 +170,7 @@ class Index:
     def within(
         self,
         queries: Tensor | np.ndarray | Sequence[str],
-        radius: float | Tensor | np.ndarray,
+        radius: float | Tensor | np.ndarray | Sequence[float],
         *,
         direction: Direction = "from",
     ) -> InRange:
@@ -177,7 +178,7 @@ class Index:
 
         Args:
             queries: as for `nearest`.
-            radius: the largest distance that is found, one for all queries or one for each.
+            radius: the largest distance that is found, one for all queries or a sequence with one for each.
             direction: "from" takes the distances from a query to the points, "to" those from the points to the query.
 
         Returns:
@@ -215,8 +216,10 @@ class Index:
         objects = as_objects("points", points, self.subject.network)
         known = with_new_names(self.names, names, len(objects))
         embedded = self._known(objects, self.subject.embed(objects, name="points").cpu())
+        self.store.check("points", embedded)
+        subject = self.subject.with_points(self.store.points[self.store.alive], embedded)
         ids = self.store.insert(embedded, self.subject.keys(objects))
-        self.names = known
+        self.subject, self.names = subject, known
         return named(ids, known)
 
     def delete(self, ids: Tensor | np.ndarray | Sequence[int] | Sequence[str]) -> None:
@@ -277,7 +280,11 @@ class Index:
     def _query_points(self, queries: Tensor | np.ndarray | Sequence[str]) -> Tensor:
         """The points of queries, in the dtype of the index."""
         if is_names(queries):
-            return self.store.points_of(self._rows("queries", queries))
+            rows = self._rows("queries", queries)
+            deleted = ~torch.isin(rows, self.store.ids[self.store.alive])
+            if bool(deleted.any()):
+                raise ValueError(f"queries: {queries[int(deleted.int().argmax())]!r} has been deleted from this index")
+            return self.store.points_of(rows)
         objects = as_objects("queries", queries, self.subject.network)
         points = self._known(objects, self.subject.embed(objects, name="queries").cpu())
         self.store.check("queries", points)

@@ -22,6 +22,8 @@ from trimetric.search.definition import PointDistance
 Searched = Norm | ObjectDistance | Model | Callable[[Tensor, Tensor], Tensor]
 Check = Literal["promise", "audit"]
 AUDITED = 300  # points: all triples of them
+NO_PROMISE = "promises nothing"
+"""in the guarantee of a distance that was audited instead"""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Subject:
         symmetric: whether d(x, y) = d(y, x) is promised.
         guarantee: why the triangle inequality holds.
         model: the model, if one was given: its names are the ids.
+        audited_points: how many points there were when an audit took the place of a promise; None if it is promised.
     """
 
     network: ObjectDistance | Callable[[Tensor, Tensor], Tensor]
@@ -41,6 +44,7 @@ class Subject:
     symmetric: bool
     guarantee: str
     model: Model | None = None
+    audited_points: int | None = None
 
     @property
     def encodes(self) -> bool:
@@ -50,6 +54,23 @@ class Subject:
     def of_points(self) -> Subject:
         """The same distance between points."""
         return replace(self, network=self.head, model=None)
+
+    def with_points(self, known: Tensor, new: Tensor) -> Subject:
+        """Audit again for points that are inserted, if the guarantee rests on an audit of too few.
+
+        Args:
+            known: the points of the index.
+            new: the points to insert.
+
+        Raises:
+            ValueError: if the triangle inequality does not hold for them.
+        """
+        count = len(known) + len(new)
+        if self.audited_points is None or not len(new) or AUDITED < count < 2 * self.audited_points:
+            return self
+        name = getattr(self.network, "__name__", type(self.network).__name__)
+        guarantee = _audited(self.head, name, torch.cat([known, new]), seed=count, audited=True)
+        return replace(self, guarantee=guarantee, audited_points=count)
 
     @torch.no_grad()
     def embed(self, objects: Tensor, *, name: str) -> Tensor:
@@ -107,15 +128,16 @@ def subject_of(distance: Searched, objects: Callable[[], Tensor], *, check: Chec
     if promises and check == "promise":
         return Subject(network, head, symmetric, f"{type(head).__name__} promises the triangle inequality", model)
     audited = check == "audit" or not isinstance(network, ObjectDistance)
-    guarantee = _audited(network, name, objects(), seed, audited=audited)
-    return Subject(network, head, symmetric, guarantee, model)
+    few = objects()
+    guarantee = _audited(network, name, few, seed, audited=audited)
+    return Subject(network, head, symmetric, guarantee, model, audited_points=len(few))
 
 
 def _audited(network: object, name: str, objects: Tensor, seed: int, *, audited: bool) -> str:
     rows = torch.randperm(len(objects), generator=torch.Generator().manual_seed(seed))[:AUDITED]
     few = objects[rows]
     if len(few) == 0:
-        return "there are no points"
+        return f"{name} {NO_PROMISE}, and there are no points to audit it on"
     found = audit(network, few, require=("triangle",))  # type: ignore[arg-type]
     if found.worst_triple is not None:
         triple = rows[list(found.worst_triple)].tolist()
@@ -134,4 +156,4 @@ def _audited(network: object, name: str, objects: Tensor, seed: int, *, audited:
             f"distance: expected one that promises the triangle inequality, got {name}, which does not; no triple of "
             f'{len(few)} points breaks it, so check="audit" would search with it at your own risk'
         )
-    return f"{name} promises nothing: the answer rests on an audit of {found.triples:,} triples of {len(few)} points"
+    return f"{name} {NO_PROMISE}: the answer rests on an audit of {found.triples:,} triples of {len(few)} points"
