@@ -21,6 +21,8 @@ _TRIANGLES = {
 
 
 FIRST_WORDS = ("NAME", "TYPE", "COMMENT", "DIMENSION")
+_MATRIX = re.compile(r"(?m)^[ \t]*EDGE_WEIGHT_SECTION")  # a comment may name it too
+_KEYWORD = re.compile(r"(?<!\S)[A-Z]")  # and not the E of 1E3
 
 
 def is_tsplib(file: Path) -> bool:
@@ -43,11 +45,20 @@ def with_other_matrix(file: Path, matrix: NDArray[np.int64]) -> str:
     Returns:
         The text of the new instance.
     """
-    head, _, body = file.read_text(encoding="utf-8-sig").partition("EDGE_WEIGHT_SECTION")
+    head, _, rest = _parts(file.read_text(encoding="utf-8-sig"))
     head = re.sub(r"(?m)^\s*EDGE_WEIGHT_FORMAT\s*:.*$", "EDGE_WEIGHT_FORMAT : FULL_MATRIX", head)
-    rest = re.search(r"[A-Z][\s\S]*", body)
     rows = "\n".join(" ".join(map(str, row)) for row in matrix.tolist())
-    return f"{head}EDGE_WEIGHT_SECTION\n{rows}\n{rest.group() if rest else 'EOF'}".rstrip() + "\n"
+    return f"{head}EDGE_WEIGHT_SECTION\n{rows}\n{rest or 'EOF'}".rstrip() + "\n"
+
+
+def _parts(text: str) -> tuple[str, str | None, str]:
+    """Split an instance into what is before its matrix, the numbers (None without a matrix), and what follows."""
+    found = _MATRIX.search(text)
+    if found is None:
+        return text, None, ""
+    follows = _KEYWORD.search(text, found.end())
+    end = len(text) if follows is None else follows.start()
+    return text[: found.start()], text[found.end() : end], text[end:]
 
 
 def read_tsplib(file: Path) -> NDArray[np.float64]:
@@ -57,13 +68,13 @@ def read_tsplib(file: Path) -> NDArray[np.float64]:
         file: a `.tsp`, `.atsp` or `.vrp` file.
     """
     try:
-        head, found, body = file.read_text(encoding="utf-8-sig").partition("EDGE_WEIGHT_SECTION")
+        head, body, _ = _parts(file.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise InputError(f"{file}: expected text encoded as UTF-8") from None
     fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in head.splitlines())}
     kind = fields.get("EDGE_WEIGHT_TYPE")
-    if not found or kind != "EXPLICIT":
-        got = "none" if kind is None else f"{printable(kind, limit=80)}{'' if found else ' without one'}"
+    if body is None or kind != "EXPLICIT":
+        got = "none" if kind is None else f"{printable(kind, limit=80)}{' without one' if body is None else ''}"
         raise InputError(f"{file}: expected EDGE_WEIGHT_TYPE EXPLICIT with a matrix, got {got}")
     size = fields.get("DIMENSION", "nothing")
     if not size.isdecimal() or len(size) > 12 or int(size) < 1:
@@ -73,7 +84,7 @@ def read_tsplib(file: Path) -> NDArray[np.float64]:
     if form not in ("FULL_MATRIX", *_TRIANGLES):
         known = ", ".join(("FULL_MATRIX", *_TRIANGLES))
         raise InputError(f"{file}: EDGE_WEIGHT_FORMAT: expected one of {known}, got {printable(form, limit=80)}")
-    cells = re.split(r"[A-Z]", body, maxsplit=1)[0].split()
+    cells = body.split()
     # Counted before memory is allocated for them.
     upper, offset = _TRIANGLES.get(form, (True, 0))
     expected = n * n if form == "FULL_MATRIX" else n * (n + 1 - 2 * abs(offset)) // 2
@@ -89,6 +100,7 @@ def read_tsplib(file: Path) -> NDArray[np.float64]:
     else:
         matrix = np.zeros((n, n))
         matrix[np.triu_indices(n, offset) if upper else np.tril_indices(n, offset)] = numbers
-        matrix = np.maximum(matrix, matrix.T)
+        np.fill_diagonal(matrix, 0.0)
+        matrix = matrix + matrix.T  # one of the two is 0; their maximum would hide what is negative
     np.fill_diagonal(matrix, 0.0)
     return matrix
