@@ -33,7 +33,10 @@ def test_a_negative_weight_is_refused_in_every_format(
     form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "t.tsp").write_text(HEAD.format(form, TRIANGLES[form].format(-4)))
-    for words in (["audit", str(tmp_path / "t.tsp")], ["repair", str(tmp_path / "t.tsp"), "-o", str(tmp_path / "x.npy")]):
+    for words in (
+        ["audit", str(tmp_path / "t.tsp")],
+        ["repair", str(tmp_path / "t.tsp"), "-o", str(tmp_path / "x.npy")],
+    ):
         assert main(words) == 2
         error = capsys.readouterr().err
         assert "distances >= 0, got -4" in error

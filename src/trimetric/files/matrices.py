@@ -20,7 +20,7 @@ from trimetric.files.pair_matrices import read_pair_matrix
 from trimetric.files.solver_json import read_json_matrix
 from trimetric.files.suffixes import MATRIX_SUFFIXES
 from trimetric.files.text import DELIMITERS, find_separator, number_hint, read_numbered_rows
-from trimetric.files.tsplib import is_tsplib, read_tsplib
+from trimetric.files.tsplib import TSPLIB_SUFFIXES, is_tsplib, read_tsplib
 
 IDS = "ids"
 MATRIX = "D"
@@ -66,8 +66,8 @@ def read_square_matrix(file: Path, *, gaps: bool = False, cost: Cost | None = No
     suffix = file.suffix.lower()
     names: list[str] | None = None
     place = _row_and_column
-    if suffix in (".atsp", ".tsp", ".vrp") or (suffix == ".txt" and is_tsplib(check_exists(file))):
-        values = read_tsplib(check_exists(file))
+    if suffix in (".txt", *TSPLIB_SUFFIXES) and is_tsplib(check_exists(file)):
+        values = read_tsplib(file)
     elif suffix == ".json":
         names, values = read_json_matrix(check_exists(file), cost=cost, gaps=gaps)
     elif suffix == ".parquet":

@@ -20,19 +20,30 @@ _TRIANGLES = {
 }
 
 
+TSPLIB_SUFFIXES = (".atsp", ".tsp", ".vrp")
 FIRST_WORDS = ("NAME", "TYPE", "COMMENT", "DIMENSION")
+# Other words that may come first, with a colon: without it they may be names of the columns of a matrix.
+_OTHER_WORDS = (
+    *("CAPACITY", "DISTANCE", "SERVICE_TIME", "VEHICLES", "SALESMEN", "DEPOTS", "TRUCKS", "COMMODITIES"),
+    *("EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT", "EDGE_DATA_FORMAT", "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE"),
+)
+_BEGINNING = re.compile(rf"{'|'.join(FIRST_WORDS)}|(?:{'|'.join(_OTHER_WORDS)})[ \t]*:|[A-Z_]+_SECTION[ \t:]*[\r\n]")
 _MATRIX = re.compile(r"(?m)^[ \t]*EDGE_WEIGHT_SECTION")  # a comment may name it too
 _KEYWORD = re.compile(r"(?<!\S)[A-Z]")  # and not the E of 1E3
 
 
 def is_tsplib(file: Path) -> bool:
-    """Whether a text file begins like an instance of TSPLIB or VRPLIB.
+    """Whether a file is read as an instance of TSPLIB or VRPLIB: by its suffix, or as a text that begins like one.
 
     Args:
-        file: must exist.
+        file: must exist, if it is a `.txt` file.
     """
+    suffix = file.suffix.lower()
+    if suffix != ".txt":
+        return suffix in TSPLIB_SUFFIXES
     with file.open("rb") as stream:
-        return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(tuple(word.encode() for word in FIRST_WORDS))
+        start = stream.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").decode("latin-1")
+    return _BEGINNING.match(start) is not None
 
 
 def with_other_matrix(file: Path, matrix: NDArray[np.int64]) -> str:
