@@ -16,6 +16,7 @@ from trimetric.files.errors import InputError, check_inputs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from trimetric.files.json_instances import JsonInstance
     from trimetric.files.matrices import SquareMatrix
     from trimetric.nearness import NearestMetric, Round
     from trimetric.nearness.entry_error import Cell, EntryError, Remedy
@@ -33,6 +34,8 @@ NAMED_COST = Only(
 SEARCHED = Only("with a --method other than decrease-only", lambda options: options.method != "decrease-only")
 
 
+NAMED = (".npz", ".csv", ".tsv")
+"""plain matrices that keep the names of the objects"""
 PLAIN = (".npy", ".npz", ".csv", ".tsv", ".txt")
 OF_SOLVERS = (".parquet", ".json", ".atsp", ".tsp", ".vrp")
 
@@ -55,8 +58,8 @@ class Repair:
     """distances from row to column: .csv, .tsv, .txt, .npy, .npz, .parquet, .json (OSRM, VROOM, OR-Tools), or .atsp,
     .tsp, .vrp of TSPLIB and VRPLIB"""
     output: Annotated[Path, arg(aliases=["-o"], metavar="FILE")]
-    """the matrix to write: .npy, .npz, .csv, .tsv, .txt, .parquet or .json; with --integers also .atsp, .tsp or .vrp,
-    which keep the other sections of such a MATRIX"""
+    """the matrix to write: .npy, .npz, .csv, .tsv, .txt, .parquet or .json; with --integers also .atsp, .tsp or .vrp.
+    Where MATRIX is an instance too, .json, .atsp, .tsp and .vrp keep everything in it but the matrix"""
     overwrite: bool = False
     """let the output replace MATRIX itself"""
     symmetric: bool = False
@@ -98,6 +101,7 @@ class Repair:
         from trimetric.nearness import repair_report
 
         square = read_square_matrix(self.matrix, gaps=True, cost=self.cost)
+        instance = self._json_instance(output)
         signals: list[int] = []
         result = self._solved(square, signals)
         if self.missing and not np.isnan(square.values).any():
@@ -106,7 +110,7 @@ class Repair:
         numbers = (result.gap, result.distortion, report.mean_change)
         if not (np.isfinite(numbers).all() and np.isfinite(result.matrix).all()):
             raise RuntimeError(f"{self.matrix}: the repair left the range of floating point; nothing was written")
-        self._write(output, square, result.matrix)
+        self._write(output, square, result.matrix, instance)
         written = [output]
         if picture is not None:
             self._draw(result, square, picture)
@@ -120,24 +124,40 @@ class Repair:
             return 128 + signals[0]
         return 0 if result.converged else 1
 
-    def _write(self, output: Path, square: SquareMatrix, matrix: NDArray[Any]) -> None:
+    def _json_instance(self, output: Path) -> JsonInstance | None:
+        """The JSON file whose matrix is replaced, where both files are JSON."""
+        from trimetric.files.json_instances import JsonInstance
+
+        if {self.matrix.suffix.lower(), output.suffix.lower()} != {".json"}:
+            return None
+        instance = JsonInstance.read(self.matrix, cost=self.cost)
+        if instance.is_vroom and not self.integers:
+            raise InputError(f"--integers: expected for {self.matrix}, as instances of VROOM have whole numbers only")
+        if instance.others:
+            kept = ", ".join(instance.others)
+            self.general.note(f"{output}: {kept} will stay as in {self.matrix}; --cost tells which matrix to repair")
+        return instance
+
+    def _write(self, output: Path, square: SquareMatrix, matrix: NDArray[Any], instance: JsonInstance | None) -> None:
         from trimetric._support.atomic import replacing
         from trimetric.files.matrices import write_matrix
-        from trimetric.files.tsplib import is_tsplib, with_other_matrix
-        from trimetric.routing.matrix_files import MatrixFile, check_format, write_travel_file
+        from trimetric.files.tsplib import TSPLIB_SUFFIXES, is_tsplib, with_other_matrix
+        from trimetric.routing.matrix_files import MatrixFile, can_name, check_format, write_travel_file
 
         suffix = output.suffix.lower()
-        if suffix in PLAIN:
+        names = square.names
+        if suffix in NAMED and names is not None and not can_name(output, names):
+            self.general.note(f"{output}: without the names of {self.matrix}, as some could not be read back")
+            names = None
+        if suffix in PLAIN and (suffix not in NAMED or names is None):
             write_matrix(output, matrix)
-        elif suffix in (".atsp", ".tsp", ".vrp") and is_tsplib(self.matrix):
-            text = with_other_matrix(self.matrix, matrix)
+        elif instance is not None or (suffix in TSPLIB_SUFFIXES and is_tsplib(self.matrix)):
+            text = with_other_matrix(self.matrix, matrix) if instance is None else instance.with_matrix(matrix)
             with replacing(output) as stream:
                 stream.write(text.encode())
         else:
             form = check_format(output, None, costs=1, square=True, whole=self.integers)
-            write_travel_file(
-                output, form, MatrixFile.of_names(square.names, len(matrix)), {self.cost or "duration": matrix}
-            )
+            write_travel_file(output, form, MatrixFile.of_names(names, len(matrix)), {self.cost or "duration": matrix})
 
     def _solved(self, square: SquareMatrix, signals: list[int]) -> NearestMetric:
         """Return the result; signals that arrive meanwhile are appended to the list."""

@@ -40,23 +40,50 @@ def read_json_matrix(
     Raises:
         InputError: if the file is not such a file.
     """
-    data = _parsed(file)
+    _, data = parse_json(file)
     names = _ids(file, data)
+    for key in path_to_matrix(file, data, cost):
+        data = data[key]
+    return names, _matrix(file, data, gaps=gaps)
+
+
+def path_to_matrix(file: Path, data: Any, cost: Cost | None) -> tuple[str | int, ...]:
+    """Find the keys that lead to the matrix in the contents of a file.
+
+    Args:
+        file: for error messages.
+        data: its contents, parsed.
+        cost: which matrix, where there are both; by default the durations.
+
+    Raises:
+        InputError: if there is no such matrix.
+    """
+    path: tuple[str | int, ...] = ()
     if isinstance(data, Mapping) and isinstance(data.get("matrices"), Mapping):
         profiles = data["matrices"]
         if len(profiles) != 1:
             raise InputError(f"{file}: matrices: expected one profile, got {len(profiles)}")
-        data = next(iter(profiles.values()))
+        profile, data = next(iter(profiles.items()))
+        path = ("matrices", profile)
     if isinstance(data, Mapping):
-        data = _chosen(file, data, cost)
-    elif cost is not None:
+        return (*path, *_chosen(file, data, cost))
+    if cost is not None:
         raise InputError(f"{file}: expected an object that names its matrix {cost}, got {_kind(data)}")
-    return names, _matrix(file, data, gaps=gaps)
+    return path
 
 
-def _parsed(file: Path) -> Any:
+def parse_json(file: Path) -> tuple[str, Any]:
+    """Read a JSON file: its text, and what it holds.
+
+    Args:
+        file: must exist.
+
+    Raises:
+        InputError: if it is not JSON.
+    """
     try:
-        return json.loads(file.read_text(encoding="utf-8-sig"))
+        text = file.read_text(encoding="utf-8-sig")
+        return text, json.loads(text)
     except UnicodeDecodeError:
         raise InputError(f"{file}: expected text encoded as UTF-8") from None
     except (ValueError, RecursionError) as error:
@@ -72,7 +99,7 @@ def _ids(file: Path, data: Any) -> list[str] | None:
     return [str(name) for name in ids]
 
 
-def _chosen(file: Path, data: Mapping[str, Any], cost: Cost | None) -> Any:
+def _chosen(file: Path, data: Mapping[str, Any], cost: Cost | None) -> tuple[str | int, ...]:
     for wanted in ("duration", "distance") if cost is None else (cost,):
         for name in NAMES[wanted]:
             if data.get(name) is not None:
@@ -80,7 +107,7 @@ def _chosen(file: Path, data: Mapping[str, Any], cost: Cost | None) -> Any:
                 several = name.endswith("_matrices")
                 if several and (not isinstance(found, list) or len(found) != 1):
                     raise InputError(f"{file}: {name}: expected a list of one matrix, got {_kind(found)}")
-                return found[0] if several else found
+                return (name, 0) if several else (name,)
     asked = KNOWN if cost is None else f"an object with one of {', '.join(NAMES[cost])}"
     keys = ", ".join(shown(key, limit=20) for key in list(data)[:8]) or "an empty object"
     raise InputError(f"{file}: expected {asked}, got {keys}")

@@ -116,6 +116,23 @@ def write_travel_file(file: Path, form: Format, about: MatrixFile, matrices: Mat
     FORMATS[form].write(file, about, matrices)
 
 
+def can_name(file: Path, names: Sequence[str]) -> bool:
+    """Whether names are read back as they are, from the header of a table or from the ids of arrays.
+
+    Args:
+        file: a `.csv`, `.tsv` or `.npz` file to write.
+        names: of the rows and columns.
+
+    Examples:
+        >>> can_name(Path("x.csv"), ["a", "b c"]), can_name(Path("x.csv"), ["a", " a"])
+        (True, False)
+    """
+    if file.suffix.lower() != ".npz" and any(name != name.strip() or set(name) & set("\r\n") for name in names):
+        return False
+    # NumPy drops zeros at the end, and UTF-8 has no halves of surrogate pairs.
+    return not any(char == "\0" or "\ud800" <= char <= "\udfff" for name in names for char in name)
+
+
 def _npy(file: Path, about: MatrixFile, matrices: Matrices) -> None:  # noqa: ARG001
     (matrix,) = matrices.values()
     with replacing(file) as stream:
