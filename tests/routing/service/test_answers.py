@@ -144,6 +144,10 @@ def test_an_audit_counts_broken_pairs_and_triples(town: Running) -> None:
     hole = matrix.tolist()
     hole[0][1] = None
     assert town.post("/audit", {"matrix": hole}).json()["broken_pairs"] >= 1
+    hole[2][2] = None
+    assert town.post("/audit", {"matrix": hole}).json()["broken_pairs"] >= 1
+    told = town.post("/audit", {"matrix": [[0, 1], [1, 2.5]]}).json()["message"]
+    assert told == "matrix: expected zeros on the diagonal, got 2.5 in row 1 (from 0)"
     assert town.post("/audit", {"places": PLACES}).json()["holds"]
 
 

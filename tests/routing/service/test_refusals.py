@@ -124,6 +124,7 @@ OWN = {
     "both": ("/audit", {"matrix": [[0]], "places": ["1000"]}, "InvalidOptions"),
     "not square": ("/audit", {"matrix": [[0, 1]]}, "InvalidValue"),
     "negative": ("/audit", {"matrix": [[0, -1], [1, 0]]}, "InvalidValue"),
+    "a diagonal": ("/audit", {"matrix": [[1, 1], [1, 0]]}, "InvalidValue"),
     "too large": ("/audit", {"matrix": [[0]] * 501}, "TooBig"),
     "an engine for a matrix": ("/audit", {"matrix": [[0]], "engine": "exact"}, "InvalidOptions"),
 }

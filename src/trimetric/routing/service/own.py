@@ -187,6 +187,12 @@ def _matrix_of(rows: list[list[float | None]]) -> Floats:
     matrix = np.array([[np.inf if entry is None else entry for entry in row] for row in rows], np.float64)
     if (matrix < 0).any():
         raise RefusedError("InvalidValue", "matrix: expected entries >= 0, got negative ones")
+    diagonal = np.where(np.isinf(np.diagonal(matrix)), 0.0, np.diagonal(matrix))  # null, which says nothing
+    if diagonal.any():
+        row = int(diagonal.argmax())
+        raise RefusedError(
+            "InvalidValue", f"matrix: expected zeros on the diagonal, got {diagonal[row]:g} in row {row} (from 0)"
+        )
     return matrix
 
 
