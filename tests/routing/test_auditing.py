@@ -51,6 +51,26 @@ def test_rounding_is_not_a_broken_triangle_and_bad_matrices_are_refused() -> Non
         audit_matrix([[0]], names=["a", "b"])
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("exponent", [-1020, -660, 0, 660, 1020])
+def test_the_change_is_relative_at_any_scale(exponent: int) -> None:
+    d, scale = np.array([[0.0, 1, 5], [1, 0, 1], [5, 1, 0]]), 2.0**exponent
+    found = audit_matrix(d * scale)
+    assert found.closure_change == pytest.approx(np.sqrt(2 * 3**2 / (2 * (1 + 25 + 1))), rel=1e-12)
+    assert (found.broken_pairs, found.broken_triples, found.worst_excess) == (2, 2, 3 * scale)
+    holes = np.where(d == 5, np.nan, d)
+    assert audit_matrix(holes * scale).closure_change == 0
+    assert audit_matrix(0 * d).closure_change == 0
+
+
+def test_a_mask_is_not_lost() -> None:
+    d = np.array([[0.0, 1, 5], [1, 0, 1], [5, 1, 0]])
+    masked = np.ma.masked_equal(d, 5)
+    with pytest.raises(TypeError, match="matrix: expected an array without a mask, got a masked array"):
+        audit_matrix(masked)
+    assert audit_matrix(masked.filled(np.nan)).missing == 2
+
+
 def test_the_command_names_objects_draws_and_tells_by_its_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -98,6 +98,12 @@ def one_of(name: str, value: object, options: Collection[str]) -> None:
         raise ValueError(f"{name}: expected one of {expected}, got {value!r}")
 
 
+def unmasked(name: str, value: object, *, hint: str) -> None:
+    """No masked array: arrays made of one hold what lies under the mask."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name}: expected an array without a mask, got a masked array; {hint}")
+
+
 def tensor(name: str, value: object) -> Tensor:
     if not isinstance(value, Tensor):
         raise TypeError(f"{name}: expected a torch.Tensor, got {type(value).__name__}")

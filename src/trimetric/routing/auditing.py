@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trimetric._support import checks
 from trimetric.kernels.min_plus import closure, count_violations, shortest_detours
 from trimetric.nearness import nearest_metric
 from trimetric.nearness.result import COUNT_TOLERANCE
@@ -143,7 +144,8 @@ def audit_matrix(
         raise ValueError(f"names: expected one for each of the {n} objects, got {len(called)}")
     unknown = np.isnan(given)
     far = np.where(unknown, np.inf, given)
-    rounding = COUNT_TOLERANCE * float(np.nanmax(given, initial=0.0))
+    largest = float(np.nanmax(given, initial=0.0))
+    rounding = COUNT_TOLERANCE * largest
     product, middles = shortest_detours(far, rounding)
     known = ~unknown & ~np.eye(n, dtype=bool)
     middles = np.where(known, middles, -1)
@@ -154,7 +156,6 @@ def audit_matrix(
         asymmetry = float(np.where(both, np.abs(given - given.T), 0.0).max(initial=0.0))
         over = np.where(known, far - paths, 0.0)
     broken = int((over > rounding).sum())
-    norm = float(np.sqrt((given[known] ** 2).sum()))
     best = nearest_metric(given, missing="nan", max_seconds=max_seconds) if nearest and known.any() else None
     return MatrixAudit(
         objects=n,
@@ -166,13 +167,22 @@ def audit_matrix(
         worst_excess=float(over.max(initial=0.0)),
         worst=_worst(far, excess, middles, called),
         asymmetry=asymmetry,
-        closure_change=float(np.sqrt((over[known] ** 2).sum())) / norm if norm else 0.0,
+        closure_change=_relative_change(over[known], given[known]),
         nearest_change=None if best is None else best.distortion,
         nearest_gap=None if best is None else best.gap,
     )
 
 
+def _relative_change(change: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+    """||change|| / ||values||, also where squares of the entries leave the range of floating point."""
+    largest = float(values.max(initial=0.0))
+    if not largest:
+        return 0.0
+    return float(np.linalg.norm(change / largest) / np.linalg.norm(values / largest))
+
+
 def _checked(matrix: ArrayLike) -> NDArray[np.float64]:
+    checks.unmasked("matrix", matrix, hint="matrix.filled(numpy.nan) makes them unknown distances")
     given = np.array(matrix, np.float64)
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.size:
         raise ValueError(f"matrix: expected a square one, got shape {given.shape}")
