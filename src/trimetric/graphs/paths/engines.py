@@ -144,7 +144,7 @@ def whole_units(graph: Graph) -> tuple[NDArray[np.int64], float]:
     for unit in UNITS:
         scaled = graph.weights / unit
         whole = np.rint(scaled)
-        if (np.abs(scaled - whole) <= ROUNDING * np.maximum(1.0, scaled)).all():
+        if (np.abs(scaled - whole) <= ROUNDING * scaled).all():
             break
     else:
         raise ValueError(
