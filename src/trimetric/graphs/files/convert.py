@@ -17,7 +17,8 @@ def from_networkx(graph: Any, *, weight: str = "weight", largest: bool = False) 
     If all nodes have the attributes `x` and `y`, as set by OSMnx, these become the coordinates.
 
     Args:
-        graph: the NetworkX graph; an undirected one stays undirected.
+        graph: the NetworkX graph; an undirected one stays undirected.  Its nodes must differ as text, too, because
+            they become the ids.
         weight: the edge attribute that holds the weight, such as OSMnx's "length".
         largest: whether to keep only the largest strongly connected component; without it, a graph of several
             components is an error.
@@ -29,6 +30,11 @@ def from_networkx(graph: Any, *, weight: str = "weight", largest: bool = False) 
         3 nodes, 3 edges
     """
     nodes: list[Hashable] = list(graph.nodes)
+    texts: dict[str, Hashable] = {}
+    for node in nodes:
+        if str(node) in texts:
+            raise ValueError(f"graph: expected nodes that differ as text, got {texts[str(node)]!r} and {node!r}")
+        texts[str(node)] = node
     number = {node: i for i, node in enumerate(nodes)}
     ends, weights = [], []
     for here, there, data in graph.edges(data=True):
@@ -76,6 +82,8 @@ def to_networkx(graph: Graph) -> Any:
 def from_scipy(matrix: Any, *, directed: bool = True, largest: bool = False) -> Graph:
     """Convert a square sparse matrix of weights, row to column.  Explicitly stored zeros are arcs of weight 0.
 
+    Entries at the same place are added, as SciPy does.
+
     Args:
         matrix: a SciPy sparse matrix or array of any format.
         directed: whether entries are arcs; otherwise each entry is an edge that goes both ways, and (j, i) need not
@@ -88,9 +96,19 @@ def from_scipy(matrix: Any, *, directed: bool = True, largest: bool = False) -> 
         >>> print(from_scipy(csr_array([[0, 1, 0], [0, 0, 2], [4, 0, 0]])))
         3 nodes, 3 arcs
     """
+    from scipy.sparse import issparse
+
+    if not issparse(matrix):
+        got = type(matrix).__name__
+        raise TypeError(
+            f"matrix: expected a SciPy sparse matrix or array, such as scipy.sparse.csr_array(matrix), got {got}"
+        )
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"matrix: expected a square one, got shape {matrix.shape}")
-    entries = matrix.tocoo()
+    entries = matrix.tocoo(copy=True)
+    if entries.data.dtype.kind in "iu":
+        entries.data = entries.data.astype(np.float64)  # sums of small integers would overflow
+    entries.sum_duplicates()
     tails, heads = entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
     graph = Graph.from_arcs(matrix.shape[0], tails, heads, entries.data, directed=directed)
     return graph.connected(largest=largest)
