@@ -13,11 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from trimetric._support import checks
 from trimetric._support.renamed import OldAttribute
+from trimetric.graphs.checked_arcs import (
+    Nodes,
+    check_arcs,
+    check_coordinates,
+    check_names,
+    list_of_nodes,
+    numbers_below,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-Nodes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,24 +86,11 @@ class Graph:
             names: an id for each node.
         """
         checks.positive_int("num_nodes", num_nodes)
-        tails, heads = numbers_below("tails", tails, num_nodes), numbers_below("heads", heads, num_nodes)
-        weights = np.asarray(weights, np.float64)
-        if not tails.shape == heads.shape == weights.shape:
-            raise ValueError(
-                f"weights: expected one for each arc, got shape {weights.shape} for tails of {tails.shape} and heads "
-                f"of {heads.shape}"
-            )
-        bad = ~(weights >= 0) | ~np.isfinite(weights)
-        if bad.any():
-            i = int(bad.argmax())
-            raise ValueError(
-                f"weights: expected finite numbers >= 0, got {weights[i]:g} from node {tails[i]} to {heads[i]}, "
-                f"and {int(bad.sum()):,} such in all"
-            )
-        places = None if coordinates is None else np.asarray(coordinates, np.float64)
-        for name, given in (("coordinates", places), ("names", names)):
-            if given is not None and len(given) != num_nodes:
-                raise ValueError(f"{name}: expected one for each of the {num_nodes:,} nodes, got {len(given):,}")
+        checks.boolean("directed", directed)
+        tails, heads, weights = check_arcs(num_nodes, tails, heads, weights)
+        places = None if coordinates is None else check_coordinates(coordinates, num_nodes)
+        if names is not None:
+            check_names(names, num_nodes)
         if not directed:
             tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
             weights = np.concatenate([weights, weights])
@@ -201,9 +194,12 @@ class Graph:
         """Keep some nodes, in the given order, and the arcs between them.
 
         Args:
-            nodes: numbers of the nodes to keep.
+            nodes: `(k,)` different numbers of the nodes to keep.
         """
-        kept = numbers_below("nodes", nodes, self.num_nodes)
+        kept = list_of_nodes("nodes", nodes, self.num_nodes)
+        different, counts = np.unique(kept, return_counts=True)
+        if len(different) < len(kept):
+            raise ValueError(f"nodes: expected different nodes, got {different[counts > 1][0]} more than once")
         number = np.full(self.num_nodes, -1)
         number[kept] = np.arange(len(kept))
         tails, heads = number[self.tails], number[self.indices]
@@ -260,27 +256,6 @@ def node_numbers(name: str, given: ArrayLike, graph: Graph) -> Nodes:
         graph: the graph that must have such nodes.
     """
     return numbers_below(name, given, graph.num_nodes)
-
-
-def numbers_below(name: str, given: ArrayLike, num_nodes: int) -> Nodes:
-    """Check numbers of nodes and return them as an array.
-
-    Args:
-        name: the argument that they came as, for the error message.
-        given: the numbers.
-        num_nodes: how many nodes there are.
-    """
-    numbers = np.asarray(given)
-    if numbers.dtype.kind not in "iu" and numbers.size:
-        raise TypeError(f"{name}: expected whole numbers of nodes, got {numbers.dtype}")
-    numbers = numbers.astype(np.int64)
-    bad = (numbers < 0) | (numbers >= num_nodes)
-    if bad.any():
-        raise ValueError(
-            f"{name}: expected nodes from 0 to {num_nodes - 1:,}, got {numbers[bad][0]}, and {int(bad.sum()):,} "
-            "such in all"
-        )
-    return numbers
 
 
 def _rows(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trimetric.graphs.graph import Nodes, numbers_below
+from trimetric.graphs.checked_arcs import Nodes, numbers_below
 from trimetric.graphs.paths.landmarks import Landmarks
 
 Distances = NDArray[np.float64]
