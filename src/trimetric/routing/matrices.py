@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from trimetric._support import checks
 from trimetric._support.progress import Shown, WorkProgress
-from trimetric.graphs.paths.parallel import in_parallel
+from trimetric.graphs.paths.parallel import check_jobs, in_parallel
 from trimetric.graphs.snapping import MAX_SNAP
 from trimetric.routing.costs import Annotation, CostKeys, Costs
 from trimetric.routing.edge_snapping import snap_to_edges
 from trimetric.routing.ends import entries, exits, shorten_on_streets
 from trimetric.routing.hierarchy import Selection, TripHierarchy
-from trimetric.routing.positions import Positions, positions_at_nodes
+from trimetric.routing.positions import Positions, check_positions, positions_at_nodes
 from trimetric.routing.road_map import RoadMap, Weight
 
 BLOCK = 1 << 22  # keys that are computed at a time: 32 MiB
@@ -103,6 +103,7 @@ def travel_matrix(
                [160.,   0.]])
     """
     checks.one_of("progress", progress, ("auto", "silent"))
+    check_jobs(jobs)
     starts = as_positions(roads, "sources", sources, limit)
     ends = starts if targets is None else as_positions(roads, "targets", targets, limit)
     job = TravelJob.prepare(roads, ends, weight=weight, annotations=annotations)
@@ -188,6 +189,7 @@ def as_positions(roads: RoadMap, name: str, places: Positions | ArrayLike, limit
         limit: how far a place may be from its street, in meters.
     """
     if isinstance(places, Positions):
+        check_positions(roads, name, places)
         return places
     array = np.asarray(places)
     if array.ndim != 2 or array.shape[1] != 2:

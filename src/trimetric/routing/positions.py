@@ -76,3 +76,53 @@ def positions_at_nodes(roads: RoadMap, nodes: ArrayLike) -> Positions:
     places = np.full((len(known), 2), np.nan) if coordinates is None else coordinates[known]
     none, zero = np.full(len(known), -1), np.zeros(len(known))
     return Positions(nodes=known, arcs=none, reverse_arcs=none, fractions=zero, coordinates=places, meters=zero)
+
+
+SAME_DEGREES = 1e-6
+"""how far a position may be from where the map has it, for rounding"""
+
+
+def check_positions(roads: RoadMap, name: str, positions: Positions) -> None:
+    """Refuse positions of another map, as far as they can be told from those of this one.
+
+    Args:
+        roads: the map.
+        name: the argument that they came as, for the error message.
+        positions: to check.
+
+    Raises:
+        ValueError: if they are on nodes or arcs that the map has not, or has somewhere else.
+    """
+    graph = roads.graph
+    for what, numbers, count in (
+        ("nodes", positions.nodes, graph.num_nodes),
+        ("arcs", positions.arcs, graph.num_arcs),
+        ("arcs", positions.reverse_arcs, graph.num_arcs),
+    ):
+        bad = (numbers < -1) | (numbers >= count)
+        if bad.any():
+            i = int(bad.argmax())
+            raise ValueError(
+                f"{name}: expected positions on this map of {count:,} {what}, got number {numbers[i]} of another map "
+                f"at index {i}"
+            )
+    if graph.coordinates is None:
+        return
+    inside = positions.nodes < 0
+    tails, heads = positions.nodes.copy(), positions.nodes.copy()
+    tails[inside], heads[inside] = graph.tails[positions.arcs[inside]], graph.indices[positions.arcs[inside]]
+    street = _short_way(graph.coordinates[heads] - graph.coordinates[tails])
+    away = positions.coordinates - graph.coordinates[tails] - positions.fractions[:, None] * street
+    bad = (np.abs(_short_way(away)) > SAME_DEGREES).any(axis=1)  # False for those without coordinates
+    if bad.any():
+        i = int(bad.argmax())
+        longitude, latitude = positions.coordinates[i].tolist()
+        raise ValueError(
+            f"{name}: expected positions on this map, got one at longitude {longitude:g}, latitude {latitude:g}, which "
+            f"this map has somewhere else, at index {i}"
+        )
+
+
+def _short_way(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Differences of places, the short way around the earth."""
+    return degrees - [360.0, 0.0] * np.rint(degrees / 360)

@@ -6,9 +6,20 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from trimetric._support import checks
 from trimetric._support.optional import installed, optional
 
 T = TypeVar("T")
+
+
+def check_jobs(jobs: int | None) -> None:
+    """Check a number of jobs: positive, or None for the default.
+
+    Args:
+        jobs: how many calls at a time.
+    """
+    if jobs is not None:
+        checks.positive_int("jobs", jobs)
 
 
 def in_parallel(
@@ -25,11 +36,12 @@ def in_parallel(
         jobs: how many calls at a time; by default what joblib is configured for, or one per core.
         processes: whether the function holds the interpreter's lock, so that processes are the default.
     """
+    check_jobs(jobs)
     if jobs is None and installed("joblib"):
         told = optional("joblib", needed_for="several jobs").effective_n_jobs(None)
         workers = None if told > 1 else os.cpu_count() or 1
     else:
-        workers = jobs or 1
+        workers = jobs
     if workers == 1 or (workers is not None and len(calls) == 1):
         for call in calls:
             yield function(*call)

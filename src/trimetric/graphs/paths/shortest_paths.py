@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from trimetric._support import checks
 from trimetric._support.optional import installed
 from trimetric._support.progress import Shown, WorkProgress
+from trimetric.graphs.checked_arcs import list_of_nodes
 from trimetric.graphs.files.cache import ArrayCache, content_key
 from trimetric.graphs.graph import Graph, Nodes, node_numbers
 from trimetric.graphs.paths.engines import Engine, EngineName, count_work, is_road_like, make_engine
 from trimetric.graphs.paths.hierarchy import Hierarchy
 from trimetric.graphs.paths.matrices import Matrix, fill_by_hierarchy, fill_by_pairs, fill_by_trees, matrix_to_fill
-from trimetric.graphs.paths.parallel import in_parallel
+from trimetric.graphs.paths.parallel import check_jobs, in_parallel
 
 CHUNK = 1000  # pairs per call: seconds of work at most, and one file of the cache
 TRIED = 16  # pairs to choose an engine by
@@ -66,6 +67,8 @@ class ShortestPaths:
     ) -> None:
         checks.one_of("engine", engine, ("auto", "hierarchy", "landmarks", "bidirectional", "scipy"))
         checks.one_of("progress", progress, ("auto", "silent"))
+        checks.instance("graph", graph, Graph)
+        check_jobs(jobs)
         self.graph, self.jobs = graph, jobs
         self.progress: Shown = progress
         self.wanted: EngineName | Literal["auto"] = engine
@@ -126,10 +129,11 @@ class ShortestPaths:
         Returns:
             A distance for each target; infinite where there is no path.
         """
-        ends = self._every_node() if targets is None else node_numbers("targets", targets, self.graph)
-        if ends.ndim != 1:
-            raise ValueError(f"targets: expected a list of nodes, got shape {ends.shape}")
+        count = self.graph.num_nodes
+        ends = self._every_node() if targets is None else list_of_nodes("targets", targets, count)
         start = node_numbers("source", [source], self.graph)
+        if start.shape != (1,):
+            raise TypeError(f"source: expected one node, got shape {start.shape[1:]}")
         return self._matrix(ends, start)[:, 0] if reverse else self._matrix(start, ends)[0]
 
     def many_to_many(self, sources: ArrayLike, targets: ArrayLike, *, out: Matrix | None = None) -> Matrix:
@@ -155,10 +159,8 @@ class ShortestPaths:
             array([[ 0.,  1.,  3.],
                    [inf, inf,  0.]])
         """
-        starts, ends = node_numbers("sources", sources, self.graph), node_numbers("targets", targets, self.graph)
-        for name, given in (("sources", starts), ("targets", ends)):
-            if given.ndim != 1:
-                raise ValueError(f"{name}: expected a list of nodes, got shape {given.shape}")
+        count = self.graph.num_nodes
+        starts, ends = list_of_nodes("sources", sources, count), list_of_nodes("targets", targets, count)
         return self._matrix(starts, ends, out)
 
     def _matrix(self, starts: Nodes, ends: Nodes, out: Matrix | None = None) -> Matrix:
@@ -209,7 +211,7 @@ class ShortestPaths:
         Returns:
             `(nodes, n)` distances.
         """
-        return self._matrix(node_numbers("nodes", nodes, self.graph), self._every_node())
+        return self._matrix(list_of_nodes("nodes", nodes, self.graph.num_nodes), self._every_node())
 
     def to_nodes(self, nodes: ArrayLike) -> Distances:
         """Compute the distances from all nodes to each of some nodes.
@@ -220,7 +222,7 @@ class ShortestPaths:
         Returns:
             `(nodes, n)` distances.
         """
-        ends = node_numbers("nodes", nodes, self.graph)
+        ends = list_of_nodes("nodes", nodes, self.graph.num_nodes)
         found = np.empty((len(ends), self.graph.num_nodes))
         self._matrix(self._every_node(), ends, found.T)
         return found
