@@ -56,7 +56,9 @@ class NearestRequest(Asked):
 class AuditRequest(Asked):
     """A matrix to audit, or places whose matrix is audited."""
 
-    matrix: list[list[FiniteFloat | None]] | None = Field(default=None, min_length=1, description="null: no route")
+    matrix: list[list[FiniteFloat | None]] | None = Field(
+        default=None, min_length=1, description="zeros on the diagonal; null: no route"
+    )
     places: list[Place] | None = Field(default=None, min_length=1)
     engine: EngineName | None = Field(default=None, description="of the matrix of places")
     annotation: Literal["duration", "distance"] | None = Field(default=None, description="of the matrix of places")
