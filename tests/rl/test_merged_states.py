@@ -83,3 +83,10 @@ def test_a_shuffled_buffer_is_not_one_episode() -> None:
     shuffled = regular | {name: regular[name][order] for name in ("observations", "next_observations")}
     with pytest.raises(ValueError, match=r"data\['next_observations'\]: expected .* the next row .* in row 0"):
         Trajectories.from_ogbench(shuffled)
+
+
+def test_noise_of_a_body_at_rest_is_no_reason_to_refuse_a_log() -> None:
+    places = np.random.default_rng(0).random((400, 2))
+    places[10] = places[9] + 1e-12
+    log = Transitions(observations=places[:-1], next_observations=places[1:], costs=np.ones(399))
+    assert len(log.states) == 399
