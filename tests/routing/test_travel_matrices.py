@@ -198,3 +198,11 @@ def test_a_graph_without_small_cuts_is_refused_and_keys_that_overflow_too() -> N
     line = Graph.from_arcs(2, [0, 1], [1, 0], [2.0**45, 2.0**45], directed=True)
     with pytest.raises(ValueError, match="61 bits"):
         CostKeys.of_graph(line, {"duration": line.weights, "distance": line.weights})
+
+
+def test_a_map_without_streets_has_one_place() -> None:
+    roads = RoadMap.of_graph(Graph.from_arcs(1, [], [], [], directed=True))
+    assert routing.travel_matrix(roads, routing.positions_at_nodes(roads, [0, 0])).durations.tolist() == [
+        [0, 0],
+        [0, 0],
+    ]

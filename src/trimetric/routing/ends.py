@@ -73,7 +73,9 @@ def _parts(
     roads: RoadMap, keys: CostKeys, arcs: NDArray[np.int64], fractions: NDArray[np.float64]
 ) -> tuple[Keys, Keys]:
     """Keys of the part of each arc before a fraction of it, and of all of it; 0 where there is no arc."""
-    costs = [np.where(arcs >= 0, roads.costs[name][arcs], 0.0) for name in keys.annotations]
+    inside, costs = arcs >= 0, [np.zeros(len(arcs)) for _ in keys.annotations]
+    for name, cost in zip(keys.annotations, costs, strict=True):
+        cost[inside] = roads.costs[name][arcs[inside]]
     return keys.join([fractions * cost for cost in costs]), keys.join(costs)
 
 
