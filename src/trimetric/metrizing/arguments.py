@@ -10,8 +10,9 @@ from trimetric._support import checks
 from trimetric.distances import ObjectDistance
 from trimetric.distances.corridor import NEEDED
 from trimetric.training.arguments import check_model
+from trimetric.training.asked_functions import check_own_weights, head_name
 from trimetric.training.corridors import PULL
-from trimetric.training.distilling import OF_EVERY_STUDENT, DistillationConfig, check_own_weights, head_name
+from trimetric.training.distilling import OF_EVERY_STUDENT, DistillationConfig
 from trimetric.training.drawn_pairs import differ
 from trimetric.training.pairs import PairData
 

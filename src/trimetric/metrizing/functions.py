@@ -23,6 +23,7 @@ from trimetric.metrizing.arguments import check_base, check_effects, different_p
 from trimetric.metrizing.least_change import compare_with_nearest
 from trimetric.metrizing.report import MetrizeReport, describe_change
 from trimetric.training.arguments import check_settings
+from trimetric.training.asked_functions import Function, asked_functions, mean_answers
 from trimetric.training.config import History
 from trimetric.training.corridors import (
     PULL,
@@ -33,15 +34,7 @@ from trimetric.training.corridors import (
     default_base,
     first_floor,
 )
-from trimetric.training.distilling import (
-    DistillationConfig,
-    Function,
-    asked_functions,
-    distillation_config,
-    labeled_pairs,
-    mean_answers,
-    teach,
-)
+from trimetric.training.distilling import DistillationConfig, distillation_config, labeled_pairs, teach
 from trimetric.training.drawn_pairs import differ
 from trimetric.training.pairs import ArrayOrTensor
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from trimetric._support import checks
 from trimetric._support.progress import Shown
-from trimetric.distances import Calibrated, Distance, FunctionDistance, ObjectDistance, Siamese
-from trimetric.norms import Norm
+from trimetric.distances import ObjectDistance, Siamese
 from trimetric.training.arguments import check_model, check_settings, checkpoint_file, pair_data
+from trimetric.training.asked_functions import Function, asked_functions, check_own_weights, head_name
 from trimetric.training.config import Epoch, History, TrainingConfig
 from trimetric.training.drawn_pairs import BATCHES, DrawnPairs, answers
 from trimetric.training.fitting import train_on
@@ -28,8 +27,6 @@ where they start, and there are no others to which it must generalize"""
 
 OF_EVERY_STUDENT = ("steps", "batch_size", "learning_rate", "weight_decay", "average", "seed", "checkpoint_seconds")
 """settings that have an effect without labeled pairs too"""
-
-Function = ObjectDistance | Callable[[Tensor, Tensor], Tensor | np.ndarray]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,34 +219,6 @@ def labeled_pairs(pairs: object, targets: object, objects: Tensor, model: nn.Mod
     return found
 
 
-def head_name(network: ObjectDistance) -> str:
-    """Name what a network measures distances with, for error messages.
-
-    Args:
-        network: any distance.
-    """
-    head = network.head
-    while isinstance(head, Calibrated):
-        head = head.inner  # type: ignore[assignment]
-    return type(head).__name__
-
-
-def check_own_weights(name: str, student: ObjectDistance, teachers: Sequence[ObjectDistance]) -> None:
-    """Refuse a student whose training would change what a teacher answers.
-
-    Args:
-        name: of the student, in error messages.
-        student: what is trained.
-        teachers: what it learns from.
-    """
-    trained = {id(weight) for weight in student.parameters() if weight.requires_grad}
-    if any(id(weight) in trained for teacher in teachers for weight in teacher.parameters()):
-        raise ValueError(
-            f"{name}: expected weights of its own, got some that f has too, so that training it would change f; "
-            f"copy.deepcopy({name}) has its own"
-        )
-
-
 def teach(
     teachers: Sequence[ObjectDistance],
     student: ObjectDistance,
@@ -292,51 +261,3 @@ def teach(
         progress=progress,
         after_epoch=lambda epoch: [call(epoch) for call in calls],
     )
-
-
-def asked_functions(f: Function | Sequence[Function], objects: Tensor) -> list[ObjectDistance]:
-    """Turn one function or several into distances that can be asked for pairs of objects.
-
-    Args:
-        f: models or functions.
-        objects: what they read.
-    """
-    several = isinstance(f, (list, tuple))
-    members = checks.members("f", f, "model or function") if several else [f]
-    found: list[ObjectDistance] = []
-    for i, member in enumerate(members):
-        name = f"f[{i}]" if several else "f"
-        if isinstance(member, (Siamese, Distance)):
-            found.append(member)
-            continue
-        if isinstance(member, Norm):
-            raise TypeError(
-                f"{name}: expected a distance, got the norm {type(member).__name__}; NormInduced({name}) is one"
-            )
-        if isinstance(member, type) or not callable(member):
-            got = f"the class {member.__name__}" if isinstance(member, type) else type(member).__name__
-            raise TypeError(f"{name}: expected a Siamese, a Distance or a function of two tensors, got {got}")
-        if objects.ndim != 2 or not objects.is_floating_point():
-            raise ValueError(
-                f"objects: expected a matrix of features for the function {name}, got shape {tuple(objects.shape)} and "
-                f"dtype {objects.dtype}"
-            )
-        found.append(FunctionDistance(member, objects.shape[1]))
-    return found
-
-
-@torch.no_grad()
-def mean_answers(
-    members: Sequence[ObjectDistance], objects: Tensor, ends: Int[Tensor, "n 2"], *, symmetric: bool
-) -> Tensor:
-    """Compute the mean of several functions on pairs.
-
-    Args:
-        members: the functions.
-        objects: what they read.
-        ends: row numbers of the objects of each pair.
-        symmetric: whether to average both directions.
-    """
-    directions = (False, True) if symmetric else (False,)
-    values = [answers(own, objects, reverse=reverse)(*ends.unbind(1)) for reverse in directions for own in members]
-    return torch.stack(values).mean(dim=0)
